@@ -52,10 +52,10 @@ pub struct UsageSignals {
 impl UsageSignals {
     /// Reads the usage signals of a page for all robots and for the robot with the name `token`.
     pub fn of(extraction: &Extraction, token: &str) -> Self {
-        let mut wishes = Self::default();
+        let mut signals = Self::default();
         let metas = extraction.facts.metas.iter();
         for (_, value) in metas.filter(|(name, _)| is_for(name, token)) {
-            wishes.direct(value);
+            signals.direct(value);
         }
         let metas = extraction.facts.metas.iter();
         let metas = metas.map(|(name, value)| (name.strip_prefix("arc:").unwrap_or(name), value));
@@ -72,36 +72,36 @@ impl UsageSignals {
             match name {
                 "ai_indexable" | "ai-indexable" | "indexable" => {
                     // Only the value `true` is consent, and a single refusal takes precedence.
-                    let is_given = value == "true" && wishes.is_for_ai != Some(false);
-                    wishes.is_for_ai = Some(is_given);
+                    let is_given = value == "true" && signals.is_for_ai != Some(false);
+                    signals.is_for_ai = Some(is_given);
                 }
                 "auth_required" | "auth-required" => {
                     let is_open = matches!(value.as_str(), "false" | "no" | "0");
-                    wishes.needs_login |= !is_open;
-                    wishes.is_open |= is_open;
+                    signals.needs_login |= !is_open;
+                    signals.is_open |= is_open;
                 }
-                "robots_directive" | "robots-directive" => wishes.direct(&value),
+                "robots_directive" | "robots-directive" => signals.direct(&value),
                 "crawl_priority" | "crawl-priority" => {
                     let given = value.parse().ok().filter(|given| (0.0..=1.0).contains(given));
-                    wishes.priority = given.or(wishes.priority);
+                    signals.priority = given.or(signals.priority);
                 }
                 _ => {}
             }
         }
-        wishes
+        signals
     }
 
     /// Reads the value of a robots `meta` or of an `X-Robots-Tag` header field.
     ///
     /// ```
     /// let now = rutter_page::Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
-    /// let wishes = rutter_extract::Wishes::of_directives("all, unavailable_after: 1 Jan 2020");
-    /// assert_eq!(wishes.refusal(now), Some(rutter_extract::Refusal::Expired));
+    /// let signals = rutter_extract::UsageSignals::of_directives("all, unavailable_after: 1 Jan 2020");
+    /// assert_eq!(signals.refusal(now), Some(rutter_extract::Refusal::Expired));
     /// ```
     pub fn of_directives(value: &str) -> Self {
-        let mut wishes = Self::default();
-        wishes.direct(value);
-        wishes
+        let mut signals = Self::default();
+        signals.direct(value);
+        signals
     }
 
     fn direct(&mut self, value: &str) {
