@@ -455,7 +455,7 @@ rutter_finding::rules! {
     YAML_FORBIDDEN = "AR071" "arc-yaml-forbidden" (fatal, "D63") {
         title: "YAML contains anchors, aliases, tags or directives",
         why: "These features can expand a small file without limit or create arbitrary objects in a program.",
-        fix: "Write each value out in the place where it is used.",
+        fix: "Write each value where it is used, without anchors, aliases, tags and directives.",
         wrong in "arc-sitemap.yaml":
             r#"arc_sitemap_version: "2.1""#,
             r#"site: &home "https://harbour.example""#,

@@ -142,7 +142,7 @@ pub enum QueryError {
 #[non_exhaustive]
 pub enum LeaseError {
     /// Another process holds the lease of this publisher.
-    #[error("the site is locked: {holder} is syncing it, with a lease until {until}")]
+    #[error("busy: {holder} is syncing this site; its lease ends at {until}")]
     Held {
         /// Name of the process that holds the lease.
         holder: String,
@@ -168,7 +168,7 @@ pub enum WriteError {
     #[error("lost the lease: another process took over this site")]
     Lost,
     /// A staging of this publisher is open.
-    #[error("the site is locked: its pages are being staged")]
+    #[error("busy: pages of this site are being staged")]
     Staging,
     /// An error of the file or database.
     #[error(transparent)]
@@ -183,7 +183,7 @@ pub enum StageError {
     #[error("lost the lease: another process took over this site")]
     Lost,
     /// A staging of this publisher is already open.
-    #[error("the site is locked: its pages are being staged")]
+    #[error("busy: pages of this site are being staged")]
     Staging,
     /// The snapshot is older than one that was already committed (D23, D26).
     #[error("snapshot of {generated} is a replay: a newer one of {newest} was already accepted")]

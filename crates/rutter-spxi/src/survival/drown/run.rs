@@ -6,7 +6,7 @@
 
 use std::io;
 
-use rutter_finding::{Finding, FindingSink, Place, quoted};
+use rutter_finding::{Finding, FindingSink, Place, counted, quoted};
 use rutter_page::{Digest, Timestamp};
 
 use super::RULES;
@@ -103,7 +103,7 @@ pub fn drown(
         }
     }
     if plan.systems.len() < DEFAULT_SYSTEMS {
-        let detail = format!("number of systems: {}", plan.systems.len());
+        let detail = counted(plan.systems.len() as u64, "system");
         sink.report(Finding::new(&rules::FEW_SYSTEMS, Place::WHOLE, detail));
     }
     let slugs = slugs(plan.subjects);
