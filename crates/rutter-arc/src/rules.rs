@@ -178,7 +178,7 @@ rutter_finding::rules! {
     }
 
     TOO_MANY_MEMBERS = "AR026" "arc-too-many-members" (advice, "D89") {
-        title: "document has more than 256 members that ARC does not define; the rest is ignored",
+        title: "entry or document has more than 256 members that ARC does not define; the rest is ignored",
         why: "Unknown members are kept in memory. So many of them are a mistake or an attack.",
         fix: "Put custom data into a single member.",
         wrong: "Three hundred custom members in one entry.",
@@ -569,8 +569,8 @@ rutter_finding::rules! {
         right: r#"<section data-ai-section="tides">…</section>"#,
     }
     NO_NAME = "AR094" "annotation-no-name" (advice, "ARC 2.1") {
-        title: "annotation of a page, section, group or field has no value",
-        why: "The value is the name of the annotated part. Readers cannot refer to a part without a name.",
+        title: "annotation of a page, part or field has no value",
+        why: "The value is the name of the page, section, group, block or field. Readers cannot refer to a part without a name.",
         fix: "Write a short name such as `registration_form`.",
         wrong in "page.html": "<form data-ai-section>…</form>",
         right: r#"<form data-ai-section="registration_form">…</form>"#,

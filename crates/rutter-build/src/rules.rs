@@ -3,7 +3,7 @@
 rutter_finding::rules! {
     UNREADABLE = "BD001" "unreadable-file" (warning, "D85") {
         title: "file cannot be read",
-        why: "The last published version of the page stays published. If there is none, the page is missing.",
+        why: "If the page cache holds the last published version of the page, that version stays published; otherwise the build fails. A page that was never published is missing.",
         fix: "Make the file readable for the user that runs the build.",
         wrong: "A page that only another user can read (`chmod 600`).",
         right: "`chmod 644`, or a build by the owner of the files.",

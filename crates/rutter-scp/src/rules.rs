@@ -101,7 +101,7 @@ rutter_finding::rules! {
     }
     CHAIN_WITHOUT_CHECKSUM = "SC018" "chain-without-checksum" (fatal, "D95") {
         title: "`rutter` member is present but the checksum is missing",
-        why: "The `rutter` member lists removed pages. Readers trust this list only if a checksum covers it.",
+        why: "The `rutter` member lists removed pages. Readers trust this list only if a checksum covers it, so they reject the collection.",
         fix: "Write the checksum, or delete the `rutter` member.",
         wrong in "line 1 of all.scp": r#"{"id": "harbour-all", "rutter": {"state": "0000000000000000000000000000000000000000000000000000000000000000", "pages": 1, "removed": []}}"#,
         right: r#"{"id": "harbour-all"}"#,

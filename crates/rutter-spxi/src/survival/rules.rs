@@ -51,8 +51,8 @@ rutter_finding::rules! {
         right: "A new run after the markers were changed.",
     }
     NO_CLAIMS = "SV008" "nothing-claimed" (advice, "D73") {
-        title: "entity has no name, no URL, or neither a marker nor a kernel",
-        why: "The survival test asks AI systems about the name, the URL and the claims of the entity. Claims are its markers and its kernel.",
+        title: "entity cannot be tested, because it lacks a name, a URL or claims",
+        why: "The survival test asks AI systems about the entity by its name, and searches the answers for its claims: its markers and the sentences of the kernel.",
         fix: "Give the entity a name, a page and at least two markers.",
         wrong in "entities/low-light.toml": r#"name = "Low Light""#,
         right:

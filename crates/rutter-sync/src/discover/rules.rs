@@ -44,7 +44,7 @@ rutter_finding::rules! {
         right: "The index at that URL, or no such line.",
     }
     OUT_OF_BOUNDS = "DC007" "discovery-stopped" (note, "D17") {
-        title: "discovery reached its limit of files or bytes and stopped",
+        title: "discovery reached its limit of bytes, adverts or sitemaps and stopped",
         why: "Files that were not read may announce collections or other formats, which are then not used.",
         fix: "Raise the limits of discovery, or publish fewer and smaller sitemaps.",
         wrong: "Sitemaps of many megabytes before the first one that announces a collection.",
