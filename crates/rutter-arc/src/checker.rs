@@ -135,7 +135,8 @@ impl SitemapChecker {
         if let (Some(since), Some(until)) = (head.since, head.until)
             && until < since
         {
-            report(&rules::DAY_ORDER, "/since".to_owned(), format!("{since}, {until}"));
+            let detail = format!("`since` is {since}, `until` is {until}");
+            report(&rules::DAY_ORDER, "/since".to_owned(), detail);
         }
         match whole {
             ExpectedDocument::Sitemap => {}

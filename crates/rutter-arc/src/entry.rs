@@ -68,7 +68,7 @@ impl<'a> ArcEntry<'a> {
         }
     }
 
-    /// Creates a tombstone. It also tells readers that do not know `removed` not to use the page
+    /// Creates a tombstone. It also forbids readers that do not know `removed` to use the page
     /// (D60).
     pub fn tombstone(url: PageUrl<'a>) -> Self {
         Self {

@@ -216,7 +216,11 @@ impl<R: Read> ArcReader<R> {
         }
         if let Some(idx) = self.inference.other {
             let place = Place { line: None, pointer: format!("/pages/{idx}/url") };
-            sink.report(Finding::new(&rules::OTHER_HOST, place, "and possibly other pages"));
+            sink.report(Finding::new(
+                &rules::OTHER_HOST,
+                place,
+                "the page, and possibly other pages, belong to another site",
+            ));
         }
         Ok(ArcReceipt {
             head: self.head.head,

@@ -3,7 +3,7 @@
 rutter_finding::rules! {
     NOT_JSON = "AR001" "arc-not-json" (fatal, "ARC-006") {
         title: "file is not a single JSON document",
-        why: "Guessing the content of a broken file could turn a damaged flag into consent.",
+        why: "The file is damaged, so readers cannot trust any statement in it. A guess could turn a restriction into permission.",
         fix: "Write the file with a JSON library, with nothing after the last brace.",
         wrong in "arc-sitemap.json": r#"{"arc_sitemap_version": "2.1", "pages": [],}"#,
         right: r#"{"arc_sitemap_version": "2.1", "site": "https://harbour.example", "generated_at": "2026-05-01T12:00:00Z", "pages": []}"#,
@@ -38,7 +38,7 @@ rutter_finding::rules! {
     }
     TOO_DEEP = "AR006" "arc-too-deep" (fatal, "D89") {
         title: "value is nested too deeply",
-        why: "Deep nesting costs memory, and no page snapshot needs it.",
+        why: "Readers limit the nesting to protect their memory. No snapshot of a page needs so many levels.",
         fix: "Flatten or omit the snapshot.",
         wrong: "A snapshot with hundreds of nested sections.",
         right: "Page, section, group, field: four levels.",
@@ -178,7 +178,7 @@ rutter_finding::rules! {
     }
 
     TOO_MANY_MEMBERS = "AR026" "arc-too-many-members" (advice, "D89") {
-        title: "document has more than 256 unknown members; the rest is ignored",
+        title: "entry or document has more than 256 members that ARC does not define; the rest is ignored",
         why: "Unknown members are kept in memory. So many of them are a mistake or an attack.",
         fix: "Put custom data into a single member.",
         wrong: "Three hundred custom members in one entry.",
@@ -396,7 +396,7 @@ rutter_finding::rules! {
         right: r#"{"ai_indexable": false, "robots_directive": "noindex"}"#,
     }
     TOMBSTONE = "AR059" "arc-tombstone" (warning, "D60") {
-        title: "removed page lacks `ai_indexable` false or the directive noindex",
+        title: "entry of a removed page lacks `ai_indexable` false or the directive noindex",
         why: "Readers that do not know `removed` keep the page.",
         fix: "Write `\"ai_indexable\": false, \"robots_directive\": \"noindex\", \"removed\": true`.",
         wrong in "top of arc-sitemap-deltas/2026-05-01.json": r#"{"pages": [{"url": "https://harbour.example/old", "removed": true, "ai_indexable": true}]}"#,
@@ -427,12 +427,12 @@ rutter_finding::rules! {
     DAY_ORDER = "AR063" "arc-delta-order" (warning, "ARC-040") {
         title: "`since` is later than `until`",
         why: "A time span cannot end before it begins.",
-        fix: "Swap the two values.",
+        fix: "Correct the two times. They are probably swapped.",
         wrong in "top of arc-sitemap-deltas/2026-05-01.json": r#"{"since": "2026-05-01T18:00:00Z", "until": "2026-05-01T00:00:00Z"}"#,
         right: r#"{"since": "2026-05-01T00:00:00Z", "until": "2026-05-01T18:00:00Z"}"#,
     }
     DAY_OTHER = "AR064" "arc-delta-other-day" (advice, "D60") {
-        title: "delta covers another day than its file name",
+        title: "delta covers another day than its file name says",
         why: "Readers that request a day get the changes of another day.",
         fix: "Name the file after the day (UTC) of its changes.",
         wrong in "top of arc-sitemap-deltas/2026-05-01.json": r#"{"since": "2026-04-11T00:00:00Z", "until": "2026-04-12T00:00:00Z"}"#,
@@ -441,7 +441,7 @@ rutter_finding::rules! {
 
     YAML_FORM = "AR070" "arc-yaml" (fatal, "D63") {
         title: "file is not a single YAML document of plain lists and mappings",
-        why: "Guessing the content of a broken file could turn a damaged flag into consent.",
+        why: "The file is damaged, so readers cannot trust any statement in it. A guess could turn a restriction into permission.",
         fix: "Use quoted strings, true and false, lists and mappings only.",
         wrong in "arc-sitemap.yaml":
             r#"arc_sitemap_version: "2.1""#,
@@ -455,7 +455,7 @@ rutter_finding::rules! {
     YAML_FORBIDDEN = "AR071" "arc-yaml-forbidden" (fatal, "D63") {
         title: "YAML contains anchors, aliases, tags or directives",
         why: "These features can expand a small file without limit or create arbitrary objects in a program.",
-        fix: "Write every value in place.",
+        fix: "Write each value where it is used, without anchors, aliases, tags and directives.",
         wrong in "arc-sitemap.yaml":
             r#"arc_sitemap_version: "2.1""#,
             r#"site: &home "https://harbour.example""#,
@@ -491,8 +491,8 @@ rutter_finding::rules! {
             "pages: []",
     }
     POINTER_FORM = "AR074" "arc-pointer" (warning, "ARC-007") {
-        title: "JSON-LD does not reference an ARC sitemap",
-        why: "Readers look for a Dataset with the name `ARC Sitemap` or with a JSON download.",
+        title: "JSON-LD file does not reference an ARC sitemap",
+        why: "The JSON-LD file leads readers to the sitemap. Readers look for a Dataset with the name `ARC Sitemap` or with a JSON download.",
         fix: "Write a Dataset with `name`, `url` and a DataDownload.",
         wrong in "arc-sitemap.jsonld": r#"{"@context": "https://schema.org", "@type": "WebSite", "name": "Port Selk"}"#,
         right: r#"{"@context": "https://schema.org", "@type": "Dataset", "name": "ARC Sitemap", "url": "https://harbour.example/arc-sitemap.json", "distribution": [{"@type": "DataDownload", "encodingFormat": "application/json", "contentUrl": "https://harbour.example/arc-sitemap.json"}]}"#,
@@ -520,15 +520,15 @@ rutter_finding::rules! {
         right: r#"{"retention": {"max_days": 90}}"#,
     }
     POLICY_AREA = "AR082" "arc-policy-area" (advice, "ARC-028") {
-        title: "policy lacks one of its areas",
-        why: "A policy must cover retention, access and approved consumers.",
-        fix: "Add the area. An empty list of consumers means that no consumer is approved.",
+        title: "policy does not state retention, access or approved consumers",
+        why: "A policy must cover all three. Readers do not take a missing statement as permission.",
+        fix: "Add the missing member. An empty list of consumers means that no consumer is approved.",
         wrong in "top of arc-policy.json": r#"{"retention": {"max_days": 90}}"#,
         right: r#"{"retention": {"max_days": 90}, "access": {"default": "deny"}, "approved_consumers": []}"#,
     }
     POLICY_ALIAS = "AR083" "arc-policy-spelling" (hint, "D55") {
-        title: "member of the policy has a less common name",
-        why: "Readers that know only the common name do not find the member.",
+        title: "member of the policy has a nonstandard name",
+        why: "Readers that know only the standard name do not find the member.",
         fix: "Write `retention`, `access` and `approved_consumers`.",
         wrong in "top of arc-policy.json": r#"{"data_retention": {"max_days": 90}}"#,
         right: r#"{"retention": {"max_days": 90}}"#,
@@ -549,7 +549,7 @@ rutter_finding::rules! {
     }
     GROUP_OUTSIDE = "AR091" "annotation-group-outside" (advice, "ARC 2.1") {
         title: "group is outside a section, or subgroup is outside a group",
-        why: "Readers add such a group or subgroup to a part without name.",
+        why: "Readers put such a group or subgroup into a part without a name.",
         fix: "Move the group into an element with `data-ai-section`, or the subgroup into an element with `data-ai-group`.",
         wrong in "page.html": r#"<main data-ai-page="harbour"><div data-ai-group="today">…</div></main>"#,
         right: r#"<main data-ai-page="harbour"><section data-ai-section="tides"><div data-ai-group="today">…</div></section></main>"#,
@@ -557,7 +557,7 @@ rutter_finding::rules! {
     NESTED_DEEP = "AR092" "annotation-nested-deep" (hint, "ARC 2.1") {
         title: "annotated elements are nested more than three levels deep",
         why: "Deeply nested annotations are hard to read and rarely carry information.",
-        fix: "Omit annotations on the intermediate levels.",
+        fix: "Remove annotations from the levels in between.",
         wrong in "page.html": r#"<section data-ai-section="a"><div data-ai-group="b"><div data-ai-subgroup="c"><div data-ai-block="d">…</div></div></div></section>"#,
         right: r#"<section data-ai-section="a"><div data-ai-group="b"><div data-ai-block="d">…</div></div></section>"#,
     }
@@ -569,8 +569,8 @@ rutter_finding::rules! {
         right: r#"<section data-ai-section="tides">…</section>"#,
     }
     NO_NAME = "AR094" "annotation-no-name" (advice, "ARC 2.1") {
-        title: "annotation of a section, group or field has no value",
-        why: "The value is the name of the annotated part. Readers cannot refer to a part without name.",
+        title: "annotation of a page, part or field has no value",
+        why: "The value is the name of the page, section, group, block or field. Readers cannot refer to a part without a name.",
         fix: "Write a short name such as `registration_form`.",
         wrong in "page.html": "<form data-ai-section>…</form>",
         right: r#"<form data-ai-section="registration_form">…</form>"#,
@@ -606,7 +606,7 @@ rutter_finding::rules! {
     WITHHELD = "AR099" "annotation-withheld" (note, "D59") {
         title: "text was removed from the snapshot because its context is sensitive",
         why: "Rutter never publishes text that is marked personal, sensitive or financial.",
-        fix: "No action is needed if the context is correct.",
+        fix: "No action is needed if the context is correct. Otherwise correct `data-ai-context`.",
         wrong in "page.html": r#"<section data-ai-section="prices" data-ai-context="financial">Prices for everybody</section>"#,
         right: r#"<section data-ai-section="prices">Prices for everybody</section>"#,
     }

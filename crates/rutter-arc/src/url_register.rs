@@ -1,7 +1,7 @@
 //! Remembers URLs in bounded memory, to find duplicate pages.
 //!
-//! Needs sixteen bytes per entry. Entries with URLs in strictly ascending order contain no
-//! duplicates, so they are not searched.
+//! The register needs sixteen bytes per entry. Entries with URLs in strictly ascending order contain
+//! no duplicates, so the register does not search them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

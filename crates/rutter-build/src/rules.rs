@@ -3,7 +3,7 @@
 rutter_finding::rules! {
     UNREADABLE = "BD001" "unreadable-file" (warning, "D85") {
         title: "file cannot be read",
-        why: "The previous version of its page remains published, or the page is missing.",
+        why: "If the page cache holds the last published version of the page, that version stays published; otherwise the build fails. A page that was never published is missing.",
         fix: "Make the file readable for the user that runs the build.",
         wrong: "A page that only another user can read (`chmod 600`).",
         right: "`chmod 644`, or a build by the owner of the files.",
@@ -17,7 +17,7 @@ rutter_finding::rules! {
     }
     FOREIGN_FILE = "BD003" "not-our-file" (advice, "D81") {
         title: "existing file was not written by Rutter and is kept",
-        why: "The output that belongs here is missing or has another name.",
+        why: "Rutter does not overwrite such a file, so the output of Rutter is missing or has another name.",
         fix: "Add the file to `replace` in rutter.toml, or delete it.",
         wrong in "rutter.toml": "# The output folder contains a hand-written llms.txt.",
         right: r#"replace = ["llms.txt"]"#,
@@ -32,14 +32,14 @@ rutter_finding::rules! {
     SECRET = "BD005" "secret" (fatal, "SCP-201") {
         title: "page contains a probable secret",
         why: "Collections are copied and cannot be recalled.",
-        fix: "Delete the secret from the page and revoke it. If it is not a secret, add the mark in the detail to the file named by `privacy.acknowledged`.",
+        fix: "Delete the secret from the page and revoke it. If it is not a secret, copy the mark at the end of the detail into the file that `privacy.acknowledged` names.",
         wrong in "page.html": "<pre>AWS_ACCESS_KEY_ID=AKIAQ3EGRT7WZ5KLM2NP</pre>",
         right: "<pre>AWS_ACCESS_KEY_ID=$YOUR_KEY</pre>",
     }
     PERSONAL = "BD006" "personal-data" (note, "SCP-172") {
         title: "page contains an e-mail address or a telephone number",
-        why: "It becomes part of every copy of the page.",
-        fix: "Delete it from the page if it should not be published. With `privacy.strict` the build fails instead.",
+        why: "The address or number is part of every copy of the page, and copies cannot be recalled.",
+        fix: "Delete the address or number from the page if it should not be published. With `privacy.strict`, the build fails instead of reporting it.",
         wrong in "page.html": "<p>Write to jo.holm@port-selk.org.</p>",
         right: r#"<p>Write to the <a href="/contact.html">harbour office</a>.</p>"#,
     }
@@ -60,7 +60,7 @@ rutter_finding::rules! {
     RATIO = "BD009" "too-well-compressed" (advice, "SCP-180") {
         title: "compression ratio is so high that readers would reject the file; it is published uncompressed",
         why: "Readers reject files that expand more than 100 times.",
-        fix: "Nothing. More varied text on the pages lowers the ratio.",
+        fix: "No action is needed. More varied text on the pages lowers the ratio.",
         wrong: "Ten thousand pages that differ only in a number.",
         right: "Pages with individual text. Until then Rutter publishes an uncompressed collection.",
     }
@@ -74,7 +74,7 @@ rutter_finding::rules! {
     BAD_LINE = "BD011" "bad-page-line" (warning, "SCP-004") {
         title: "line of the JSON Lines source is not a valid page",
         why: "Invalid lines are skipped. Smaller problems are corrected or dropped, as the detail says.",
-        fix: "Correct the problem in the detail. `rutter scp pack` shows more.",
+        fix: "Correct the problem that the detail names. `rutter scp pack` shows all problems of the file.",
         wrong in "pages.jsonl": r#"{"url": "https://harbour.example/", "title": "Port Selk"}"#,
         right: r#"{"url": "https://harbour.example/", "title": "Port Selk", "description": "A port.", "modified": "2026-05-01T12:00:00Z", "language": "en", "content": [{"type": "text", "text": "A port."}]}"#,
     }
@@ -95,7 +95,7 @@ rutter_finding::rules! {
     NO_YAML = "BD014" "no-yaml" (note, "D63") {
         title: "ARC sitemap is not written as YAML",
         why: "Readers accept at most 8 MiB of YAML, because they must load it as a whole.",
-        fix: "Nothing. The JSON file lists the same pages.",
+        fix: "No action is needed. The JSON file lists the same pages.",
         wrong: "An ARC sitemap that would have 20 MB as YAML.",
         right: "No change is necessary: the JSON file is complete.",
     }
@@ -115,7 +115,7 @@ rutter_finding::rules! {
     INDEX_SIZE = "BD016" "large-index" (note, "D69") {
         title: "semantic index is larger than 100,000 bytes, so page descriptions are shortened",
         why: "Crawlers read the index in one response, and the index lists every page of the site.",
-        fix: "Nothing.",
+        fix: "No action is needed.",
         wrong: "A site with one entity and 5,000 pages, each of which is a surface of the index.",
         right: "No change is necessary: Rutter writes shorter surfaces.",
     }

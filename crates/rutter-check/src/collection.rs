@@ -153,7 +153,7 @@ fn compare_dates(page: &Page<'_>, line: u64, sink: &mut dyn FindingSink) {
         let is_same = if theirs.len() == 10 { is_same_day(time, ours) } else { time == ours };
         if !is_same {
             let place = Place::pointer(line, format!("/schema/{name}"));
-            let detail = format!("{} but the page has {ours}", quoted(&theirs));
+            let detail = format!("{}, the page has {ours}", quoted(&theirs));
             sink.report(Finding::new(&rules::SCHEMA_DIFFERS, place, detail));
         }
     };

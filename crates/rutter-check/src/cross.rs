@@ -18,8 +18,8 @@ use crate::site::SiteView;
 
 rutter_finding::rules! {
     LAYER_MISSING = "XL006" "layer-missing" (hint, "D84") {
-        title: "site does not publish this layer",
-        why: "Programs that look for this layer must read every page instead.",
+        title: "site lacks a machine-readable layer",
+        why: "The detail names the layer, such as collections or llms.txt. Programs that look for it must read every page instead.",
         fix: "Run `rutter build`, which writes the layer.",
         wrong: "A folder with `sitemap.xml`, without collections, ARC sitemap and llms.txt.",
         right: "The same folder after `rutter build`.",

@@ -66,16 +66,16 @@ rutter_finding::rules! {
         right: "`chmod 755 public/docs`",
     }
     STOPPED = "XL003" "not-all-was-looked-at" (note, "D89") {
-        title: "a limit was reached, so the rest was not checked",
+        title: "a limit was reached, so the rest of the site or file was not checked",
         why: "Problems after the limit are not reported.",
         fix: "Raise the limit if it is configurable, or check the parts of the site one by one.",
         wrong: "`rutter check public/` on a folder with millions of files.",
         right: "`rutter check public/docs/`, then the other parts.",
     }
     CODINGS_DIFFER = "XL027" "codings-differ" (warning, "D08") {
-        title: "files with the same name in two codings have different content",
-        why: "The content depends on the coding that a reader requests.",
-        fix: "Compress the same text in both codings.",
+        title: "two compressed copies of a file have different content",
+        why: "Which content a reader gets depends on the compression that it requests.",
+        fix: "Compress the same text in both formats.",
         wrong: "`all.scp.gz` of yesterday next to `all.scp.zst` of today.",
         right: "Both files compressed from the same text.",
     }
@@ -94,7 +94,7 @@ rutter_finding::rules! {
         right: "- [Tides](https://harbour.example/tides.html)",
     }
     OTHER_SITE = "XL085" "other-site" (warning, "D92") {
-        title: "file describes another site",
+        title: "file describes another site than the one that publishes it",
         why: "Readers ignore statements of one site about another.",
         fix: "Build the site with the correct base URL.",
         wrong: r#"`"site": "https://staging.example"` in the arc-sitemap.json of `https://harbour.example`."#,

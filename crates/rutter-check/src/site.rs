@@ -47,7 +47,7 @@ rutter_finding::rules! {
         right: "`rutter check public/ --base-url https://harbour.example`",
     }
     LOW_COVERAGE = "XL089" "low-coverage" (warning, "D45") {
-        title: "share of extracted main text is below the minimum of this run",
+        title: "extracted share of the main text is below the required minimum",
         why: "Machine-readable layers lack text that people can read in the `<main>` element.",
         fix: "Let `rutter extract` explain which text is dropped, and mark or configure this text as described in docs/extraction.md.",
         wrong: "A page of which 82 % of the main text is extracted, with a minimum of 95 %.",

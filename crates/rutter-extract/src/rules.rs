@@ -12,14 +12,14 @@ rutter_finding::rules! {
         right: "The same declaration in a file saved as UTF-8.",
     }
     NO_LANGUAGE = "HT002" "no-language" (advice, "D42") {
-        title: "page does not declare a language, and the text is not enough to detect it",
+        title: "language of the page is not declared and cannot be detected from the text",
         why: "Search engines and translation programs treat the language as undetermined (`und`).",
         fix: "Write `<html lang=\"…\">`, or configure the language of the site.",
         wrong in "page.html": "<html><head><title>7</title></head><body><main><p>7 8 9</p></main></body></html>",
         right: r#"<html lang="en"><head><title>7</title></head><body><main><p>7 8 9</p></main></body></html>"#,
     }
     GUESSED_LANGUAGE = "HT003" "guessed-language" (hint, "D42") {
-        title: "page does not declare a language; it was detected from the text",
+        title: "language of the page is not declared and was detected from the text",
         why: "Detection can be wrong for short texts.",
         fix: "Write `<html lang=\"…\">`.",
         wrong in "page.html": "<html><head><title>Tides</title></head><body><main><p>The water in the harbour rises twice a day, and boats that leave the inner basin have to wait until the gate opens. The times are on the board of the harbour office and on this page, and they are right to the minute unless the wind blows from the north-east.</p></main></body></html>",
@@ -28,13 +28,13 @@ rutter_finding::rules! {
     SCRIPT_SHELL = "HT004" "script-shell" (advice, "D37") {
         title: "page shows its text only when scripts run",
         why: "Most crawlers do not run scripts and see little or no text. Rutter does not publish the page.",
-        fix: "Render the page on the server or during the build, or let Rutter read the rendered page.",
+        fix: "Render the page on the server or during the build.",
         wrong in "page.html": r#"<html lang="en"><head><title>Tides</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>"#,
         right: r#"<html lang="en"><head><title>Tides</title></head><body><main><p>High water at 06:12 and 18:40.</p></main><script src="/app.js"></script></body></html>"#,
     }
     NO_TEXT = "HT005" "no-text" (advice, "D37") {
-        title: "page has no text of its own",
-        why: "Rutter uses the title or the description as content.",
+        title: "page has no extractable text, only a title or a description",
+        why: "Rutter publishes the title or the description as the content of the page.",
         fix: "Add text to the page, or exclude the page.",
         wrong in "page.html": r#"<html lang="en"><head><title>Tides</title></head><body></body></html>"#,
         right: r#"<html lang="en"><head><title>Tides</title></head><body><main><p>High water at 06:12 and 18:40.</p></main></body></html>"#,
@@ -48,27 +48,27 @@ rutter_finding::rules! {
     }
     MERGED = "HT008" "merged-blocks" (hint, "D36") {
         title: "neighbouring blocks were merged to stay within 1000 blocks",
-        why: "No text is lost, but several paragraphs share one block.",
-        fix: "Split the page if its structure matters.",
+        why: "A collection holds at most 1000 blocks per page. No text is lost, but several paragraphs share one block.",
+        fix: "Split the page if readers need each paragraph as a block of its own.",
         wrong: "A page of 1,400 short paragraphs.",
         right: "Pages of up to 1,000 blocks.",
     }
     TOO_DEEP = "HT009" "too-deep" (advice, "D38") {
         title: "elements are nested deeper than the limit",
-        why: "Tags below the limit are ignored. Their text is kept.",
+        why: "Rutter ignores tags that are nested deeper than the limit. Their text is kept.",
         fix: "Close the elements that are still open.",
         wrong: "Thousands of `<div>` elements that are never closed.",
         right: "Elements that are closed where their content ends.",
     }
     TOO_MANY_NODES = "HT010" "too-many-nodes" (warning, "D38") {
         title: "page has more elements than the limit",
-        why: "Everything after the limit is missing.",
+        why: "Rutter does not extract anything after the limit.",
         fix: "Split the page, or raise the limit.",
         wrong: "One page with all rows of a large database.",
         right: "Several pages that link to each other.",
     }
     UNSURE = "HT011" "unsure" (hint, "D45") {
-        title: "main content of the page is ambiguous",
+        title: "main content of the page cannot be determined reliably",
         why: "Navigation may have been extracted as content, or content dropped as navigation.",
         fix: "Mark the main content with `<main>`, or let `rutter extract` explain the choice.",
         wrong: "A page with text, menu and teasers in similar `<div>` elements.",
@@ -77,20 +77,20 @@ rutter_finding::rules! {
     BROKEN_JSON_LD = "HT012" "broken-json-ld" (advice, "D47") {
         title: "JSON-LD block cannot be parsed",
         why: "No reader can use the metadata in this block.",
-        fix: "Validate the JSON.",
+        fix: "Correct the JSON. Common mistakes are a trailing comma and an unescaped quotation mark.",
         wrong in "page.html": r#"<html lang="en"><head><title>Tides</title><script type="application/ld+json">{"@type": "Article",}</script></head><body><main><p>High water at 06:12.</p></main></body></html>"#,
         right: r#"<html lang="en"><head><title>Tides</title><script type="application/ld+json">{"@type": "Article"}</script></head><body><main><p>High water at 06:12.</p></main></body></html>"#,
     }
     NO_DESCRIPTION = "HT013" "no-description" (hint, "SCP-034") {
         title: "page has no description, so its first sentences are used",
-        why: "Summaries show the beginning of the text, which may not describe the page.",
+        why: "Search results and lists of pages show these sentences, which may not describe the page.",
         fix: "Write `<meta name=\"description\" content=\"…\">`.",
         wrong in "page.html": r#"<html lang="en"><head><title>Tides</title></head><body><main><p>High water at 06:12.</p></main></body></html>"#,
         right: r#"<html lang="en"><head><title>Tides</title><meta name="description" content="When the water is high."></head><body><main><p>High water at 06:12.</p></main></body></html>"#,
     }
     NO_TITLE = "HT014" "no-title" (advice, "SCP-033") {
         title: "page has no title",
-        why: "Rutter uses the first words of the page or its URL.",
+        why: "Rutter uses the first words of the page or its URL as title.",
         fix: "Write `<title>`.",
         wrong in "page.html": r#"<html lang="en"><head></head><body><main><p>High water at 06:12.</p></main></body></html>"#,
         right: r#"<html lang="en"><head><title>Tides</title></head><body><main><p>High water at 06:12.</p></main></body></html>"#,
@@ -126,7 +126,7 @@ rutter_finding::rules! {
     }
     TOO_MANY_STEPS = "HT018" "too-many-steps" (warning, "D38") {
         title: "page needs more processing steps than the limit",
-        why: "Everything after the limit is missing.",
+        why: "Rutter does not extract anything after the limit.",
         fix: "Close the elements that are still open, or split the page.",
         wrong: "A page with 5,000,000 end tags inside 400 open elements.",
         right: "Several pages with elements that are closed where their content ends.",
@@ -146,8 +146,8 @@ rutter_finding::rules! {
         right: "A selector that matches: `main .text`.",
     }
     EMBEDDED_TEXT = "HT021" "embedded-text" (note, "D37") {
-        title: "page has its text only in embedded data, not in its elements",
-        why: "Crawlers that neither run scripts nor read this data get an empty page.",
+        title: "text of the page is only in embedded data or a `noscript` element",
+        why: "Rutter publishes this text. Crawlers that neither run scripts nor read such data get an empty page.",
         fix: "Render the page on the server or during the build.",
         wrong in "page.html": r#"<html lang="en"><head><title>Tides</title></head><body><div id="root"></div><noscript><p>High water is at 06:12 and at 18:40 on the first day of the month. The gate of the inner harbour opens two hours before that. Boats that come later wait at the pontoon outside, which has nine berths.</p></noscript><script src="/app.js"></script></body></html>"#,
         right: r#"<html lang="en"><head><title>Tides</title></head><body><main><p>High water is at 06:12 and at 18:40.</p></main><script src="/app.js"></script></body></html>"#,

@@ -31,7 +31,7 @@ rutter_finding::rules! {
     }
     SAME_COLLECTION_AGAIN = "LG005" "same-collection-again" (advice, "SCP-206") {
         title: "client downloads the same collection repeatedly",
-        why: "A collection changes only with a build. To a request with If-None-Match, the server answers without a body if the file is unchanged. Interrupted downloads count too, because the client could continue them with Range.",
+        why: "A collection changes only with a build. If the client sends If-None-Match and the file is unchanged, the server answers without a body. Interrupted downloads count too, because the client could continue them with Range.",
         fix: "Ask the operator of the client to send the ETag in If-None-Match and to use deltas, or limit the request rate.",
         wrong in "access.log": "GET /scp/all-snapshot.scp.zst 200, ten times a day",
         right: "GET /scp/all-snapshot.scp.zst 304, because If-None-Match was sent",

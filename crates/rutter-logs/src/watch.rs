@@ -2,7 +2,7 @@
 //!
 //! A client is an IP address (for IPv6, a /64 network) together with a token name. For each client,
 //! a [`ClientMonitor`] keeps counts within a time window; the window starts with the first request
-//! of the client, and a new window starts when it is over. Each rule gives at most one finding per
+//! of the client, and a new window starts when the old one is over. Each rule gives at most one finding per
 //! client and window. Records may be out of order, because servers write a record when a response
 //! ends; the order within a window does not matter. A record that is older than the window only
 //! increases the count of [`ClientMonitor::late`].

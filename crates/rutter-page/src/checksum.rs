@@ -2,7 +2,7 @@
 //! file.
 //!
 //! A writer passes every byte through a [`RecordChecksum`] and writes the result last; a reader
-//! computes it again and compares. [`verify_checksum`] does that for a JSON object whose last
+//! computes the checksum again and compares. [`verify_checksum`] does so for an object whose last
 //! members are `records` and `digest`. A file without a checksum was written by an earlier version;
 //! the caller decides whether to accept it.
 

@@ -158,7 +158,7 @@ rutter_finding::rules! {
     INTERNATIONAL_HOST = "SC042" "international-host" (note, "SCP-188") {
         title: "host name contains non-ASCII letters",
         why: "Such a name can look like another host name. The ASCII form shows the difference.",
-        fix: "Nothing, if the host name is yours.",
+        fix: "No action is needed if the host name is yours. Otherwise correct the URL.",
         wrong in "page in all.scp": r#"{"url": "https://häfen.example/"}"#,
         right: r#"{"url": "https://harbour.example/"}"#,
     }

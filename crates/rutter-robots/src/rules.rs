@@ -25,9 +25,9 @@ rutter_finding::rules! {
             "Disallow: /drafts/",
     }
     AI_GROUP_LIFTS_RULES = "RB003" "ai-group-lifts-rules" (warning, "D79") {
-        title: "group for an AI crawler lacks a Disallow rule that `*` has",
+        title: "group for an AI crawler lacks a Disallow rule of the group for `*`",
         why: "A crawler that is named in a group ignores the group for `*`, so the Disallow rule does not apply to it.",
-        fix: "Repeat the Disallow lines of `*` in the group, or write an explicit Allow line.",
+        fix: "Repeat the Disallow lines of the group for `*`. If the crawler may fetch these paths, write Allow lines for them.",
         wrong in "robots.txt":
             "User-agent: *",
             "Disallow: /members/",
@@ -155,7 +155,7 @@ rutter_finding::rules! {
     EMPTY_GROUP = "RB015" "group-without-rules" (hint, "RFC 9309, 2.2.1") {
         title: "group has no rules",
         why: "The named crawlers may fetch everything, because they ignore the group for `*`.",
-        fix: "If this is intended, write a `Disallow:` line without a path.",
+        fix: "Write rules below the `User-agent` line. If the crawlers may fetch everything, write a `Disallow:` line without a path.",
         wrong in "robots.txt":
             "User-agent: *",
             "Disallow: /drafts/",

@@ -49,7 +49,7 @@ pub enum MergeError {
     #[error("input {0} belongs to section `{1}`, the first input to `{2}`")]
     Section(usize, String, String),
     /// Changes are missing between the covered time and the start of a delta (D25).
-    #[error("changes between {mark} and {since} are missing; use a newer snapshot")]
+    #[error("no input has the changes between {mark} and {since}; use a newer snapshot")]
     Gap {
         /// Number of the input, counted from 0.
         input: usize,
@@ -59,7 +59,7 @@ pub enum MergeError {
         since: rutter_page::Timestamp,
     },
     /// The state computed from the pages differs from the state in line 1 (D95).
-    #[error("the pages have state {found}, line 1 states {claimed}; use a snapshot")]
+    #[error("the pages have state {found}, but line 1 states {claimed}; use a snapshot")]
     State {
         /// Number of the input, counted from 0.
         input: usize,
@@ -78,10 +78,12 @@ pub enum MergeError {
     },
     /// Pages changed without a later `modified`, so every reader of a delta would ignore them
     /// (SCP-133).
-    #[error("{0} changed pages have no later `modified`; readers of a delta would ignore them")]
+    #[error(
+        "readers of a delta would ignore {0} changed pages: their `modified` is not later than before"
+    )]
     StaleModified(u64),
     /// The newer snapshot was not generated later than the older one.
-    #[error("the new snapshot was generated at {1}, not later than {2}")]
+    #[error("the new snapshot ({1}) was not generated later than the old one ({2})")]
     NotLater(usize, rutter_page::Timestamp, rutter_page::Timestamp),
     /// There are no pages to pack or to apply. An empty snapshot would delete the whole section.
     #[error("the input has no pages")]

@@ -3,7 +3,7 @@
 rutter_finding::rules! {
     NO_COLLECTION_LINE = "SC001" "no-collection-line" (fatal, "SCP-007") {
         title: "collection has no line 1",
-        why: "Line 1 of a collection contains its metadata. This input has no line 1.",
+        why: "Line 1 of a collection contains its metadata. The file is empty, or contains only blank lines.",
         fix: "Check that the file was written and downloaded completely.",
         wrong: "An empty file.",
         right: r#"A file whose line 1 is `{"collection": {…}}`."#,
@@ -17,8 +17,8 @@ rutter_finding::rules! {
     }
     NOT_TEXT = "SC003" "not-json-lines" (fatal, "SCP-007") {
         title: "input is not JSON Lines",
-        why: "The first line of a collection begins with `{`.",
-        fix: "Pass the collection file itself. Servers often send an error page at the URL of a missing file.",
+        why: "A collection is a text file with one JSON object per line, so its first line begins with `{`.",
+        fix: "Check the URL or path. Servers often send an error page at the URL of a missing file.",
         wrong in "all.scp": "<!doctype html><title>404</title>",
         right: r#"{"collection": {"id": "harbour-all", "section": "all", "type": "snapshot", "generated": "2026-05-01T12:00:00Z", "version": "0.1"}}"#,
     }
@@ -37,9 +37,9 @@ rutter_finding::rules! {
         right: "Pages with different text, or an uncompressed `.scp` file.",
     }
     TOO_LARGE = "SC006" "file-too-large" (fatal, "SCP-177") {
-        title: "file is larger than the limit",
+        title: "collection is larger than the limit of the reader",
         why: "Limits prevent a publisher from filling the disk of a reader.",
-        fix: "Split the section, or raise the limit up to the ceilings of the specification.",
+        fix: "Split the section, or raise the limit of the reader. The specification sets a maximum for this limit.",
         wrong: "One collection of 3 GB (the default limit is 2 GB).",
         right: "A section for each part of the site.",
     }
@@ -72,8 +72,8 @@ rutter_finding::rules! {
         right: r#"{"version": "0.1"}"#,
     }
     VERSION_UNSUPPORTED = "SC014" "version-unsupported" (fatal, "SCP-019") {
-        title: "major version is not supported",
-        why: "The same names may have another meaning in another major version.",
+        title: "major version of the collection is not supported",
+        why: "In another major version, members of the same name may have another meaning.",
         fix: "Read the file with a newer program.",
         wrong in "line 1 of all.scp": r#"{"version": "7.0"}"#,
         right: r#"{"version": "0.1"}"#,
@@ -101,8 +101,8 @@ rutter_finding::rules! {
     }
     CHAIN_WITHOUT_CHECKSUM = "SC018" "chain-without-checksum" (fatal, "D95") {
         title: "`rutter` member is present but the checksum is missing",
-        why: "Readers trust removals only when the checksum covers them.",
-        fix: "Write the checksum.",
+        why: "The `rutter` member lists removed pages. Readers trust this list only if a checksum covers it, so they reject the collection.",
+        fix: "Write the checksum, or delete the `rutter` member.",
         wrong in "line 1 of all.scp": r#"{"id": "harbour-all", "rutter": {"state": "0000000000000000000000000000000000000000000000000000000000000000", "pages": 1, "removed": []}}"#,
         right: r#"{"id": "harbour-all"}"#,
     }
@@ -190,7 +190,7 @@ rutter_finding::rules! {
     }
     DUPLICATE_PAGE = "SC058" "duplicate-page" (warning, "SCP-004") {
         title: "two pages of one collection have the same URL",
-        why: "URLs that a URL parser makes equal identify the same page. Readers keep the page with the later `modified`, or the first one.",
+        why: "Two URLs that differ only in details such as the case of the host name identify the same page. Readers keep the page with the later `modified`, or the first one.",
         fix: "Write each page once.",
         wrong in "lines of all.scp":
             r#"{"url": "https://harbour.example/a", "title": "A", "description": "A.", "modified": "2026-05-01T12:00:00Z", "language": "en", "content": [{"type": "text", "text": "A."}]}"#,
@@ -198,16 +198,16 @@ rutter_finding::rules! {
         right: r#"{"url": "https://harbour.example/a", "title": "A", "description": "A.", "modified": "2026-05-02T12:00:00Z", "language": "en", "content": [{"type": "text", "text": "A."}]}"#,
     }
     STATE_MISMATCH = "SC059" "state-mismatch" (fatal, "D95") {
-        title: "pages do not match the state in line 1",
-        why: "The state proves that a replica equals the section of the publisher.",
+        title: "pages do not match the state that line 1 states",
+        why: "The state is a checksum over all pages of the section. A reader whose pages have another state does not have the same pages as the publisher.",
         fix: "Download the newest snapshot. Publishers must write the collection again.",
         wrong: r#"Line 1 with `"pages": 17` and the state of 17 pages, followed by 16 pages."#,
         right: "Line 1 and pages written by the same build.",
     }
     CHAIN_MALFORMED = "SC060" "chain-malformed" (warning, "D95") {
         title: "`rutter` member is malformed and is ignored",
-        why: "Readers cannot use the removals and the state, but can use everything else.",
-        fix: "Write from, state, pages and removed as docs/formats.md describes.",
+        why: "Readers ignore the removals and the state in this member, but use everything else.",
+        fix: "Write the members `from`, `state`, `pages` and `removed` as docs/formats.md describes, or delete the `rutter` member.",
         wrong in "line 1 of all.scp": r#"{"id": "harbour-all", "rutter": "yes"}"#,
         right: r#"{"id": "harbour-all"}"#,
     }
@@ -220,21 +220,21 @@ rutter_finding::rules! {
     }
     FROM_THE_PAST = "SC062" "generated-long-ago" (hint, "SCP-166") {
         title: "collection is more than 400 days old",
-        why: "Crawlers reject such collections to prevent replays.",
+        why: "Crawlers reject such collections, because an attacker could serve an old collection again.",
         fix: "Publish a new snapshot.",
         wrong in "line 1 of all.scp": r#"{"generated": "2019-01-01T00:00:00Z"}"#,
         right: r#"{"generated": "2026-05-01T12:00:00Z"}"#,
     }
     ADVERT_CONTRADICTS = "SC063" "advert-contradicts" (fatal, "D20") {
-        title: "collection differs from the one that the sitemap advertises",
-        why: "The section or type differs, or the file has fewer pages than advertised. The file is wrong or truncated.",
+        title: "collection is not the one that the sitemap advertises",
+        why: "Section, type or checksum differ, or the file is older or has fewer pages than advertised. The file is wrong, old or truncated.",
         fix: "Publish the sitemap together with the collections.",
         wrong: r#"`<scp:collection section="docs" type="snapshot" …/>` for a file with `"section": "blog"` in line 1."#,
         right: "Sitemap and collections of the same build.",
     }
     ADVERT_DIFFERS = "SC064" "advert-differs" (warning, "D20") {
-        title: "sitemap and collection differ in a detail",
-        why: "Readers use the values in line 1 of the collection. The times and sizes in the sitemap are inaccurate.",
+        title: "sitemap states another time, size or page count than the collection",
+        why: "Readers use the values of the collection. The values in the sitemap are inaccurate.",
         fix: "Publish the sitemap together with the collections.",
         wrong: r#"`<scp:collection … pages="16" …/>` for a file of 17 pages."#,
         right: r#"`<scp:collection … pages="17" …/>`."#,

@@ -45,7 +45,8 @@ impl EntryChecker {
             None => self.host = Some(host.to_ascii_lowercase()),
             Some(first) if first.eq_ignore_ascii_case(host) => {}
             Some(first) => {
-                let detail = format!("{}, the first is of {}", quoted(loc), quoted(first));
+                let detail =
+                    format!("{}; the host of the first entry is {}", quoted(loc), quoted(first));
                 report(&rules::OTHER_HOST, detail);
             }
         }

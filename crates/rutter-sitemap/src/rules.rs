@@ -4,7 +4,7 @@ rutter_finding::rules! {
     NOT_A_SITEMAP = "SM001" "not-a-sitemap" (fatal, "SPX-039") {
         title: "input is not a sitemap",
         why: "A sitemap is XML with the root element `urlset` or `sitemapindex`, or a text file with one URL per line.",
-        fix: "Pass the sitemap itself. Servers often send an error page at the URL of a missing sitemap.",
+        fix: "Check the URL or path. Servers often send an error page at the URL of a missing sitemap.",
         wrong in "sitemap.xml": "<html><body>Not found</body></html>",
         right:
             r#"<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">"#,
@@ -40,9 +40,9 @@ rutter_finding::rules! {
         right: "`url` directly inside `urlset`, and its fields directly inside `url`.",
     }
     TOO_LONG = "SM005" "xml-part-too-long" (fatal, "D89") {
-        title: "a tag or the root element is larger than the limit",
-        why: "Readers limit the size of tags to protect their memory. An element cannot be read without its start tag.",
-        fix: "Shorten the tag.",
+        title: "tag is too long, or has too many attributes or namespaces",
+        why: "Readers limit the size of a tag to protect their memory. Without this tag, readers cannot determine the structure of the file, so they stop.",
+        fix: "Shorten the attributes, or remove attributes and namespace declarations. A missing closing quotation mark also makes a tag too long.",
         wrong: "A start tag with an attribute of several megabytes.",
         right: "Tags of a few hundred bytes.",
     }
@@ -215,16 +215,16 @@ rutter_finding::rules! {
             "</urlset>",
     }
     UNKNOWN_ELEMENT = "SM023" "unknown-sitemap-element" (warning, "SPX-040") {
-        title: "element does not exist in sitemaps 0.9",
+        title: "element is not defined in sitemaps 0.9",
         why: "Strict readers reject the file, others skip the element.",
-        fix: "Delete the element, or put it into its own namespace.",
+        fix: "Delete the element. Elements of an extension need the namespace of the extension.",
         wrong in "entry of sitemap.xml": "<url><loc>https://harbour.example/</loc><title>Port Selk</title></url>",
         right: "<url><loc>https://harbour.example/</loc></url>",
     }
     ELEMENT_TWICE = "SM024" "element-twice" (warning, "SPX-039") {
         title: "entry has the same element twice",
         why: "Readers use the first of the two elements.",
-        fix: "Delete the second element.",
+        fix: "Keep only the element with the correct value.",
         wrong in "entry of sitemap.xml": "<url><loc>https://harbour.example/</loc><lastmod>2026-05-01</lastmod><lastmod>2026-05-02</lastmod></url>",
         right: "<url><loc>https://harbour.example/</loc><lastmod>2026-05-02</lastmod></url>",
     }
@@ -297,7 +297,7 @@ rutter_finding::rules! {
     }
 
     ENTRY_TOO_LARGE = "SM032" "sitemap-entry-too-large" (warning, "D89") {
-        title: "part of an entry is larger than the limit",
+        title: "text, list or tag in an entry is larger than the limit",
         why: "Readers drop this part and read the rest of the entry and of the file.",
         fix: "Write at most 1,000 images and 1,000 alternate links per page, and texts shorter than 1 MiB.",
         wrong: "One `url` with 20,000 `image:image` elements.",

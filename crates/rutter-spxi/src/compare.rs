@@ -224,7 +224,7 @@ impl<'g> IndexComparison<'g, '_, '_> {
             self.report(
                 &rules::STALE,
                 at,
-                &format!("the index is of {of_index}, the latest page of {latest}"),
+                &format!("the index changed on {of_index}, the newest page on {latest}"),
             );
         }
     }

@@ -61,7 +61,7 @@ pub struct Entity {
     pub markers: Vec<String>,
     /// `spxi:basinState`: how well AI systems resolve the entity.
     pub basin_state: Option<BasinState>,
-    /// `spxi:bdrEstimate`: a share from 0 to 1 (D71).
+    /// `spxi:bdrEstimate`: share of right answers about the entity, from 0 to 1 (D71).
     pub bdr: Option<f64>,
     /// `spxi:verificationLevel`: who confirms the claims about the entity.
     pub verification: Option<VerificationLevel>,

@@ -50,7 +50,7 @@ pub struct PacketSelector<'a> {
 
 /// Reads a packet.
 ///
-/// Accepts the class of the specification and the other published form, an entity alone. Rejects
+/// Accepts a packet object as in the specification, and an entity object without a packet. Rejects
 /// any other document, including a packet of another page: many hosts answer every URL with some
 /// document.
 ///

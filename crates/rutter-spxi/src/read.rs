@@ -1,4 +1,4 @@
-//! Reads an index and repairs what can be understood.
+//! Reads an index leniently: repairs malformed members whose meaning is clear.
 //!
 //! Input: bytes, parsed into a [`JsonLdGraph`]. Output: the index, and findings for malformed or
 //! missing members with their positions. Never accesses the network.

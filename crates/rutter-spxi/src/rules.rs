@@ -31,14 +31,14 @@ rutter_finding::rules! {
     }
     TOO_DEEP = "SX005" "spxi-too-deep" (fatal, "D89") {
         title: "value is nested too deeply",
-        why: "Deep nesting costs memory, and an index needs only a few levels.",
+        why: "Readers limit the nesting to protect their memory. An index needs only a few levels.",
         fix: "Flatten the document.",
         wrong: "Hundreds of nested objects.",
         right: "Index, entity, matrix, entry: four levels.",
     }
     NOT_AN_INDEX = "SX006" "spxi-not-an-index" (fatal, "SPX-051") {
         title: "document contains no semantic index",
-        why: "Neither the types nor the members show that the document describes a site.",
+        why: "No object in the document has the type or the members of a semantic index.",
         fix: "Give the root object the type `spxi:SemanticIndex`.",
         wrong in "spxi-index.jsonld": r#"{"@context": "https://schema.org", "@type": "WebSite", "name": "Lights of the sound"}"#,
         right: r#"{"@context": {"@vocab": "https://schema.org/", "spxi": "https://spxi.dev/vocabulary#"}, "@type": "spxi:SemanticIndex", "name": "Lights of the sound"}"#,
@@ -60,7 +60,7 @@ rutter_finding::rules! {
     NOT_JSON_LD = "SX009" "spxi-not-json-ld" (judge, "SPX-063") {
         title: "a JSON-LD 1.1 processor rejects the document",
         why: "Rule 1 of the specification requires that every JSON-LD 1.1 processor can read the index.",
-        fix: "Look at the error of the processor. A common cause is a keyword with a value of the wrong type.",
+        fix: "Correct the part that the error message in the detail names. A common cause is a keyword with a value of the wrong type.",
         wrong in "top of spxi-index.jsonld": r#"{"about": {"@id": 7}}"#,
         right: r#"{"about": {"@id": "https://lights.example/about"}}"#,
     }
@@ -88,7 +88,7 @@ rutter_finding::rules! {
     }
     CONTEXT_LOOP = "SX013" "spxi-context-loop" (warning, "D75") {
         title: "terms of the context are defined in a cycle or too deeply",
-        why: "Processors reject a cycle, and no vocabulary needs a long chain of prefixes.",
+        why: "Processors reject a cycle, and no vocabulary needs so many terms that depend on each other.",
         fix: "Define every prefix by its full URL.",
         wrong in "top of spxi-index.jsonld": r#"{"@context": {"@vocab": "https://schema.org/", "spxi": "https://spxi.dev/vocabulary#", "a": "b:x", "b": "a:y"}}"#,
         right: r#"{"@context": {"@vocab": "https://schema.org/", "spxi": "https://spxi.dev/vocabulary#"}}"#,
@@ -109,7 +109,7 @@ rutter_finding::rules! {
     }
     PREFIX = "SX016" "spxi-prefix" (warning, "SPX-009") {
         title: "prefix does not expand to the URL of its vocabulary; the right URL is assumed",
-        why: "A JSON-LD processor assigns the names to another vocabulary or to none.",
+        why: "A JSON-LD processor assigns names with this prefix to another vocabulary or to none.",
         fix: "Write `\"spxi\": \"https://spxi.dev/vocabulary#\"` in the context.",
         wrong in "top of spxi-index.jsonld": r#"{"@context": {"@vocab": "https://schema.org/", "spxi": "https://example.org/spxi#"}}"#,
         right: r#"{"@context": {"@vocab": "https://schema.org/", "spxi": "https://spxi.dev/vocabulary#"}}"#,
@@ -180,15 +180,15 @@ rutter_finding::rules! {
     }
     SURFACES_MISSING = "SX028" "spxi-surfaces-missing" (advice, "SPX-018") {
         title: "member `spxi:hasSurface` is missing",
-        why: "Readers cannot learn the purpose of each page.",
+        why: "The surfaces tell readers the purpose of each page.",
         fix: "List the pages of the site.",
         wrong in "top of spxi-index.jsonld": r#"{"name": "Lights of the sound"}"#,
         right: r#"{"name": "Lights of the sound", "spxi:hasSurface": [{"@type": "WebPage", "@id": "https://lights.example/north", "name": "North Light"}]}"#,
     }
     PROTOCOL_DOI_MISSING = "SX029" "spxi-protocol-doi-missing" (hint, "SPX-020") {
         title: "member `spxi:protocolDoi` is missing",
-        why: "The DOI identifies the specification permanently. The deployed indexes do not agree on one DOI.",
-        fix: "Write the DOI of the specification that you followed, if it resolves.",
+        why: "The DOI identifies the SPXI specification permanently. Published indexes do not agree on one DOI.",
+        fix: "Write the DOI of the SPXI specification that the index follows, if that DOI resolves.",
         wrong in "top of spxi-index.jsonld": r#"{"spxi:protocolVersion": "EA-SPXI-SITEMAP-01 v1.0"}"#,
         right: r#"{"spxi:protocolVersion": "EA-SPXI-SITEMAP-01 v1.0", "spxi:protocolDoi": "10.5555/lights.1"}"#,
     }
@@ -265,14 +265,14 @@ rutter_finding::rules! {
     }
     SPECIFICATION_MISSING = "SX042" "spxi-specification-missing" (hint, "SPX-033") {
         title: "kernel has no `spxi:kernelSpecification`",
-        why: "A DOI shows that the text is deposited in an archive.",
-        fix: "Write the DOI of the deposit, if there is one.",
+        why: "This member holds the DOI under which the kernel text is archived, so that readers can compare the two texts.",
+        fix: "Write the DOI of the archived text, if there is one.",
         wrong in "kernel in spxi-index.jsonld": r#"{"@type": "spxi:HolographicKernel"}"#,
         right: r#"{"@type": "spxi:HolographicKernel", "spxi:kernelSpecification": "10.5555/lights.1"}"#,
     }
     SPECIFICATION_FORM = "SX043" "spxi-specification-form" (advice, "SPX-033") {
         title: "`spxi:kernelSpecification` is not a DOI",
-        why: "The content at other URLs can change.",
+        why: "Readers rely on a DOI, because the content at other URLs can change.",
         fix: "Write the DOI as `10.…/…`.",
         wrong in "kernel in spxi-index.jsonld": r#"{"spxi:kernelSpecification": "https://lights.example/kernel"}"#,
         right: r#"{"spxi:kernelSpecification": "10.5555/lights.1"}"#,
@@ -329,7 +329,7 @@ rutter_finding::rules! {
     }
     TAGS_MISSING = "SX057" "spxi-tags-missing" (warning, "SPX-024") {
         title: "entity has no `spxi:negativeTag`",
-        why: "Negative tags state what the entity is not. The specification requires them first.",
+        why: "Negative tags state what the entity is not. The specification requires them for every entity.",
         fix: "List what the entity is mistaken for. Begin each text with `NOT `.",
         wrong in "entity in spxi-index.jsonld": r#"{"spxi:canonicalName": "North Light"}"#,
         right: r#"{"spxi:canonicalName": "North Light", "spxi:negativeTag": ["NOT the brewery", "NOT the South Light", "NOT a light ship"]}"#,
@@ -350,14 +350,14 @@ rutter_finding::rules! {
     }
     TAGS_FEW = "SX060" "spxi-tags-few" (advice, "D78") {
         title: "entity has fewer than three negative tags",
-        why: "In their protocol for web sites, the authors of SPXI ask for negative tags for three similar entities.",
+        why: "The SPXI authors ask for negative tags that name three similar entities.",
         fix: "Add other things that the entity is mistaken for, if there are any.",
         wrong in "entity in spxi-index.jsonld": r#"{"spxi:negativeTag": ["NOT the brewery"]}"#,
         right: r#"{"spxi:negativeTag": ["NOT the brewery", "NOT the South Light", "NOT a light ship"]}"#,
     }
     MARKERS_FEW = "SX061" "spxi-markers-few" (warning, "SPX-026") {
         title: "entity has fewer than two semantic integrity markers",
-        why: "With a single phrase, loss and paraphrase cannot be distinguished.",
+        why: "Markers are phrases by which a summary is tested. With one phrase, a summary that lost the fact and a summary that paraphrases it look the same.",
         fix: "Write at least two phrases that occur on the page of the entity.",
         wrong in "entity in spxi-index.jsonld": r#"{"spxi:semanticIntegrityMarker": ["a red light over the sound"]}"#,
         right: r#"{"spxi:semanticIntegrityMarker": ["a red light over the sound", "kept by the Holm family"]}"#,
@@ -371,28 +371,28 @@ rutter_finding::rules! {
     }
     BASIN_WORD = "SX063" "spxi-basin-state" (warning, "SPX-037") {
         title: "`spxi:basinState` is not one of the five allowed values and is ignored",
-        why: "Other documents of the same authors use other values, some of them with the opposite meaning.",
+        why: "The basin state tells how well AI systems recognise the entity. Other documents of the SPXI authors use other values, some of them with the opposite meaning.",
         fix: "Write sovereign, contested, captured, fragmented or ghost.",
         wrong in "entity in spxi-index.jsonld": r#"{"spxi:basinState": "competitive"}"#,
         right: r#"{"spxi:basinState": "contested"}"#,
     }
     BDR_FORM = "SX064" "spxi-bdr" (warning, "SPX-067") {
         title: "`spxi:bdrEstimate` is not a number from 0.0 to 1.0 and is ignored",
-        why: "Rule 5 of the specification requires a number in this range.",
+        why: "The member states the share of right answers about the entity. Rule 5 of the specification requires a number in this range.",
         fix: "Write a number without quotes, or omit the member if nothing was measured.",
         wrong in "entity in spxi-index.jsonld": r#"{"spxi:bdrEstimate": "40 %"}"#,
         right: r#"{"spxi:bdrEstimate": 0.4}"#,
     }
     VERIFICATION_WORD = "SX065" "spxi-verification-level" (warning, "SPX-038") {
         title: "`spxi:verificationLevel` is not one of the four allowed values",
-        why: "Another draft of the same authors uses other values.",
+        why: "Readers do not know the meaning of other values, such as those of another SPXI draft.",
         fix: "Write self_attested, assembly_attested, doi_anchored or institutionally_certified.",
         wrong in "entity in spxi-index.jsonld": r#"{"spxi:verificationLevel": "verified"}"#,
         right: r#"{"spxi:verificationLevel": "self_attested"}"#,
     }
     DOI_ABSENT = "SX066" "spxi-doi-absent" (advice, "D77") {
-        title: "entity has the level doi_anchored but no DOI",
-        why: "Readers cannot verify the claim.",
+        title: "entity has the verification level doi_anchored but no DOI",
+        why: "Without the DOI, readers cannot verify the statements about the entity.",
         fix: "Write the DOI in `sameAs`, or use the level self_attested.",
         wrong in "top of spxi-index.jsonld": r#"{"spxi:siteKernel": {"@type": "spxi:HolographicKernel", "spxi:compressionSurvivalSummary": "Four towers."}, "spxi:hasEntity": [{"@type": "spxi:IndexedEntity", "@id": "https://lights.example/north", "spxi:canonicalName": "North Light", "spxi:verificationLevel": "doi_anchored"}]}"#,
         right: r#"{"spxi:siteKernel": {"@type": "spxi:HolographicKernel", "spxi:compressionSurvivalSummary": "Four towers."}, "spxi:hasEntity": [{"@type": "spxi:IndexedEntity", "@id": "https://lights.example/north", "spxi:canonicalName": "North Light", "spxi:verificationLevel": "doi_anchored", "sameAs": ["https://doi.org/10.5555/lights.1"]}]}"#,
@@ -413,7 +413,7 @@ rutter_finding::rules! {
     }
     VERIFICATION_MISSING = "SX069" "spxi-verification-missing" (hint, "SPX-029") {
         title: "entity has no `spxi:verificationLevel`",
-        why: "Readers cannot determine how the claim was verified.",
+        why: "Readers cannot determine who verified the statements about the entity.",
         fix: "Write self_attested, unless another party verified the entity.",
         wrong in "entity in spxi-index.jsonld": r#"{"spxi:canonicalName": "North Light"}"#,
         right: r#"{"spxi:canonicalName": "North Light", "spxi:verificationLevel": "self_attested"}"#,
@@ -428,15 +428,15 @@ rutter_finding::rules! {
 
     BASIN_MISSING = "SX071" "spxi-basin-state-missing" (hint, "SPX-027") {
         title: "entity has no `spxi:basinState`",
-        why: "Readers cannot determine how well AI systems resolve the entity today.",
+        why: "Readers cannot determine how well AI systems recognise the entity today.",
         fix: "Ask AI systems about the entity and write the result. Omit the member until then.",
         wrong in "entity in spxi-index.jsonld": r#"{"spxi:canonicalName": "North Light"}"#,
         right: r#"{"spxi:canonicalName": "North Light", "spxi:basinState": "contested"}"#,
     }
     BDR_MISSING = "SX072" "spxi-bdr-missing" (hint, "SPX-028") {
         title: "entity has no `spxi:bdrEstimate`",
-        why: "Readers cannot determine which share of the entity's claims survives in answers.",
-        fix: "Estimate the ratio from recorded answers. Omit the member until there are recorded answers.",
+        why: "Readers cannot determine how many of the answers of AI systems about the entity are right.",
+        fix: "Divide the number of right answers by the number of all recorded answers. Omit the member until there are answers.",
         wrong in "entity in spxi-index.jsonld": r#"{"spxi:canonicalName": "North Light"}"#,
         right: r#"{"spxi:canonicalName": "North Light", "spxi:bdrEstimate": 0.4}"#,
     }
@@ -521,9 +521,9 @@ rutter_finding::rules! {
         right: r#"`"@id": "https://lights.example/towers/north"`"#,
     }
     FRAGMENT_ABSENT = "SX093" "spxi-fragment-absent" (hint, "D65") {
-        title: "page of the entity has no element with this id",
-        why: "The URL leads to the page, but not to a position on it.",
-        fix: "Give an element the id that follows the `#`.",
+        title: "page of the entity has no element with the id after `#`",
+        why: "The URL of the entity leads to the page, but not to a position on it.",
+        fix: "Give an element of the page this id.",
         wrong in "page.html": "<h2>The keeper</h2>",
         right: r#"<h2 id="keeper">The keeper</h2>"#,
     }
@@ -544,7 +544,7 @@ rutter_finding::rules! {
     MARKER_NEAR = "SX096" "spxi-marker-near" (advice, "D70") {
         title: "marker occurs on the page with different letters or spacing",
         why: "Markers are compared letter by letter.",
-        fix: "Copy the phrase from the page.",
+        fix: "Copy the phrase exactly as the page writes it.",
         wrong in "page.html": "<p>It shows A Red Light over the Sound.</p>",
         right: "<p>It shows a red light over the sound.</p>",
     }
@@ -622,7 +622,7 @@ rutter_finding::rules! {
     ROBOTS_SILENT = "SX106" "spxi-robots-silent" (advice, "SPX-056") {
         title: "robots.txt has no Allow line for the index in a group of AI crawlers",
         why: "The Allow line tells AI crawlers that the index exists.",
-        fix: "Add `Allow: /spxi-index.jsonld` to a group for AI crawlers, and copy all rules of `*` into that group.",
+        fix: "Add `Allow: /spxi-index.jsonld` to a group for AI crawlers. A crawler obeys only its own group, so copy all rules of the group for `*` into it.",
         wrong in "robots.txt":
             "User-agent: *",
             "Disallow: /drafts/",
@@ -662,21 +662,21 @@ rutter_finding::rules! {
     SITEMAP_ELEMENT = "SX109" "spxi-sitemap-element" (warning, "SPX-046") {
         title: "sitemap contains an element of the SPXI vocabulary",
         why: "The sitemap schema has no such element. Crawlers reject the sitemap or ignore the element.",
-        fix: "Write everything except the link into the index.",
+        fix: "Move the SPXI data into the index. The sitemap contains only the link to the index.",
         wrong in "sitemap.xml": "<url><loc>https://lights.example/north</loc><spxi:canonicalName>North Light</spxi:canonicalName></url>",
         right: "<url><loc>https://lights.example/north</loc></url>",
     }
 
     NOT_A_PACKET = "SX120" "spxi-not-a-packet" (fatal, "D68") {
         title: "document is neither a page packet nor an indexed entity",
-        why: "Many servers answer unknown URLs with an ordinary page, so readers accept only a typed packet.",
+        why: "Many servers answer unknown URLs with an ordinary page, so readers accept only a document with one of these types.",
         fix: "Give the root object the type `spxi:PagePacket`.",
         wrong in "spxi-packet.jsonld": r#"{"@context": "https://schema.org", "@type": "WebSite", "name": "Lights"}"#,
         right: r#"{"@context": {"@vocab": "https://schema.org/", "spxi": "https://spxi.dev/vocabulary#"}, "@type": "spxi:PagePacket", "@id": "https://lights.example/north/spxi-packet.jsonld", "url": "https://lights.example/north"}"#,
     }
     PACKET_OF_ANOTHER = "SX121" "spxi-packet-of-another" (fatal, "D68") {
         title: "packet belongs to another page",
-        why: "Statements about one page must not be applied to another page.",
+        why: "Readers must not apply statements about one page to another page.",
         fix: "Write the URL of the packet as `@id` and the URL of its page as `url`.",
         wrong: r#"`/south/spxi-packet.jsonld` with `"url": "https://lights.example/north"`."#,
         right: r#"`/south/spxi-packet.jsonld` with `"url": "https://lights.example/south"`."#,

@@ -123,7 +123,7 @@ pub enum QueryError {
 #[non_exhaustive]
 pub enum LeaseError {
     /// Another process holds the lease of this publisher.
-    #[error("busy: {holder} syncs this publisher until {until}")]
+    #[error("busy: {holder} is syncing this site; its lease ends at {until}")]
     Held {
         /// Name of the process that holds the lease.
         holder: String,
@@ -134,7 +134,7 @@ pub enum LeaseError {
     #[error("lost the lease: another process took over this site")]
     Lost,
     /// The publisher does not exist.
-    #[error("the publisher does not exist")]
+    #[error("the replica does not contain this site")]
     Unknown,
     /// An error of the file or database.
     #[error(transparent)]
@@ -149,7 +149,7 @@ pub enum WriteError {
     #[error("lost the lease: another process took over this site")]
     Lost,
     /// A staging of this publisher is open.
-    #[error("busy: pages of this publisher are being staged")]
+    #[error("busy: pages of this site are being staged")]
     Staging,
     /// An error of the file or database.
     #[error(transparent)]
@@ -164,7 +164,7 @@ pub enum StageError {
     #[error("lost the lease: another process took over this site")]
     Lost,
     /// A staging of this publisher is already open.
-    #[error("busy: pages of this publisher are being staged")]
+    #[error("busy: pages of this site are being staged")]
     Staging,
     /// The snapshot is older than one that was already committed (D23, D26).
     #[error("snapshot of {generated} is a replay: a newer one of {newest} was already accepted")]
@@ -175,7 +175,7 @@ pub enum StageError {
         newest: Timestamp,
     },
     /// The collection has more pages than the quota of the publisher allows (SCP-184).
-    #[error("more than {most} pages exceed the quota of one publisher")]
+    #[error("the site has more pages than the quota of {most} pages per site")]
     Quota {
         /// Maximum number of pages.
         most: u64,
@@ -193,7 +193,7 @@ pub enum CommitError {
     #[error("lost the lease: another process took over this site")]
     Lost,
     /// The number of staged lines differs from the receipt.
-    #[error("{staged} lines were staged, but the receipt counts {counted}")]
+    #[error("{staged} pages were staged, but the collection has {counted}")]
     Count {
         /// Number of staged lines.
         staged: u64,
@@ -216,7 +216,7 @@ pub enum CommitError {
         pages: u64,
     },
     /// After the commit, the publisher would have more pages than its quota allows (SCP-184).
-    #[error("{pages} pages exceed the quota of {most} pages for one publisher")]
+    #[error("the site would have {pages} pages, more than the quota of {most} pages per site")]
     Quota {
         /// Resulting number of pages.
         pages: u64,

@@ -174,7 +174,7 @@ pub fn of_robots(forbidden: Option<&RobotsReason>) -> UsageStatement {
 
 /// Returns the statements of a page about its own use: robots `meta` elements, `data-ai-*`
 /// attributes and ARC `meta` elements that address every agent or the agent `token`.
-/// `rutter build` reads the same statements ([`Wishes`]).
+/// `rutter build` reads the same statements ([`UsageSignals`]).
 pub fn of_page(extraction: &Extraction, token: &str, now: Timestamp) -> Vec<UsageStatement> {
     let metas = extraction.facts.metas.iter();
     let ours = metas.filter(|(name, _)| name == "robots" || is_us(name, token));
@@ -219,7 +219,7 @@ pub fn of_tags(values: &[String], token: &str, now: Timestamp) -> Vec<UsageState
 }
 
 /// Parses one `X-Robots-Tag` field; a field that addresses another agent gives empty
-/// [`Wishes`].
+/// [`UsageSignals`].
 fn tag_wishes(value: &str, token: &str) -> UsageSignals {
     // `agent: directives` addresses one agent; `max-snippet: 5` is a directive for all.
     let (agent, words) = match value.split_once(':') {

@@ -35,7 +35,7 @@ pub enum SyncError {
     #[error("cannot sync the site")]
     Fetch(#[from] FetchError),
     /// The site asked for a pause, so no request is allowed before a certain time.
-    #[error("{origin} asked for no requests until {until}")]
+    #[error("{origin} asked to send no requests before {until}")]
     Paused {
         /// The site.
         origin: String,

@@ -102,7 +102,7 @@ enum Command {
     /// Show ARC snapshots and compare ARC sitemaps
     #[command(subcommand)]
     Arc(commands::arc::ArcCommand),
-    /// Describe the entities of a site and test how they are understood
+    /// Describe the entities of a site and test what AI systems know of them
     #[command(subcommand)]
     Spxi(commands::spxi::SpxiCommand),
     /// Create, inspect, compare and merge SCP collections

@@ -283,14 +283,14 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         return Some(hint.to_owned());
     }
     if let Some(rutter_sync::SyncError::Scope { .. }) = cause.downcast_ref() {
-        let hint = "nothing was changed; apply the scope with --allow-mass-delete";
+        let hint = "the replica is unchanged; to narrow the scope anyway, use --allow-mass-delete";
         return Some(hint.to_owned());
     }
     let hint = match cause.downcast_ref()? {
         MergeError::MassDeletion { .. } => "if the deletion is intended, use --allow-mass-delete",
         MergeError::Empty => "if an empty collection is intended, use --allow-empty",
         MergeError::StaleModified(_) => {
-            "set a later `modified` on these pages, publish the snapshot, or use --plain"
+            "set a later `modified` on these pages, publish the snapshot instead, or use --plain"
         }
         _ => return None,
     };
@@ -336,21 +336,23 @@ fn build_hint(error: &BuildError) -> Option<&'static str> {
         BuildError::UnusedRestriction(_) => "correct the path in `restricted`, or remove the path",
         BuildError::NewerFormat(_) => NEWER_FORMAT,
         BuildError::DamagedState(..) => DAMAGED_STATE,
-        BuildError::OtherSite(..) => "choose another folder with --state; each site needs its own",
+        BuildError::OtherSite(..) => {
+            "choose another state folder with --state; each site needs its own"
+        }
         BuildError::PrivateData(_) => {
             "remove the private data, or list the findings in the file of the setting `acknowledged`"
         }
         BuildError::Oversize(_) => "split the pages, or use --oversize merge",
         BuildError::FutureState { .. } => {
-            "correct the clock or SOURCE_DATE_EPOCH; --redate sets future times to now, once"
+            "correct the clock or SOURCE_DATE_EPOCH; if the clock was wrong before, run once with --redate"
         }
         BuildError::MassDeletion { .. } => "if the deletion is intended, use --allow-mass-delete",
         BuildError::MassExclusion { reason, .. } => exclusion_hint(reason),
         BuildError::Unreadable(..) => "make the file readable, or leave it out with --exclude",
         BuildError::Unrecognised { .. } => {
-            "restore the state, or name the files that Rutter wrote: `replace = [\"FILE\"]`"
+            "restore the state folder, or list the files that Rutter wrote: `replace = [\"FILE\"]`"
         }
-        BuildError::UnusablePrevious(..) => "give --previous a folder with all published files",
+        BuildError::UnusablePrevious(..) => "pass a folder with all published files to --previous",
         _ => return None,
     })
 }

@@ -41,7 +41,7 @@ pub(crate) struct BuildOptions {
     /// is ignored if the state exists.
     #[arg(long, value_name = "DIR|URL", help_heading = RECOVERY)]
     pub(crate) previous: Option<PathBuf>,
-    /// File to list the URLs of new, changed and removed pages in
+    /// File to write the URLs of new, changed and removed pages to
     ///
     /// The file has one line per page: the word new, changed or removed, a tab, and the URL.
     #[arg(long, value_name = "FILE")]

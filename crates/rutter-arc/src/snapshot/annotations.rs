@@ -54,7 +54,8 @@ impl<'p> ElementAnnotations<'p> {
         ["role", "event", "action"].iter().any(|name| self.meta(name).is_some())
     }
 
-    /// Returns the annotations that have no other effect as members, except those in `but`.
+    /// Returns, as members, the annotations that have no other effect; annotations in `but` are left
+    /// out.
     pub(super) fn members_except(&self, but: &[&str]) -> Vec<(String, JsonTree)> {
         let rest = self.meta.iter().filter(|(name, _)| !but.contains(name));
         rest.map(|(name, value)| ((*name).to_owned(), JsonTree::text(value.trim()))).collect()

@@ -42,7 +42,7 @@ rutter_finding::rules! {
     }
     CHAIN_GAP = "XL073" "chain-gap" (warning, "D95") {
         title: "deltas of a section do not form a chain",
-        why: "Readers that followed the deltas must download the whole section again.",
+        why: "A delta applies only to the state in which the previous delta ends. Readers that followed the deltas must download the whole section again.",
         fix: "Build the site again with the existing state folder, which continues the chain.",
         wrong: "A delta from state A to B, followed by a delta from C to D.",
         right: "A delta from state A to B, followed by a delta from B to C.",
@@ -63,8 +63,8 @@ rutter_finding::rules! {
     }
     SECTION_UNKNOWN = "XL076" "section-unannounced" (advice, "SCP-114") {
         title: "advertised collection belongs to a section that is not announced",
-        why: "Readers do not know the size of the section and how often it changes.",
-        fix: "Announce the section.",
+        why: "Without the `scp:section` element, readers do not know how large the section is and how often it changes.",
+        fix: "Add a `scp:section` element for the section.",
         wrong: r#"`<scp:collection section="blog" …/>` without `<scp:section name="blog" …/>`."#,
         right: "Both elements.",
     }

@@ -48,7 +48,7 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
     if let (Some(generated), Some(latest)) = (arc.head.generated_at, arc.latest)
         && generated < latest
     {
-        let detail = format!("{generated}, the latest page changed at {latest}");
+        let detail = format!("generated at {generated}, the newest page changed at {latest}");
         findings.push(of_head("generated_at", &ARC_OLD, detail));
     }
     for day in announced(view) {

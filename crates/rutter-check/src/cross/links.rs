@@ -42,7 +42,7 @@ rutter_finding::rules! {
     ROBOTS_FORBIDS = "XL084" "machine-file-disallowed" (warning, "D93") {
         title: "robots.txt disallows an announced file for all crawlers",
         why: "Crawlers that obey robots.txt never fetch the file.",
-        fix: "Allow the file.",
+        fix: "Add an `Allow` line for the file, or limit the `Disallow` line to other paths.",
         wrong in "robots.txt":
             "User-agent: *",
             "Disallow: /scp/",

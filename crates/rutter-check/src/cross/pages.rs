@@ -18,7 +18,7 @@ rutter_finding::rules! {
         right: "Each of the two pages links to the other.",
     }
     CANONICAL_ELSEWHERE = "XL034" "canonical-elsewhere" (advice, "D30") {
-        title: "layers list a page whose canonical link has another URL",
+        title: "sitemap or another published file lists a page whose canonical link has another URL",
         why: "Readers treat one of the two URLs as a copy and drop it.",
         fix: "List pages with their canonical URL.",
         wrong: "`/tides?print=1` in the sitemap, although the canonical link of the page is `/tides`.",

@@ -9,7 +9,7 @@ rutter_finding::rules! {
     MEDIA_TYPE = "HP001" "wrong-media-type" (advice, "SCP-144") {
         title: "server sends a wrong media type for the file",
         why: "Readers that check the media type ignore the file.",
-        fix: "Configure the media type. With `headers` in rutter.toml, `rutter build` writes a configuration file for your host.",
+        fix: "Configure the server to send the right media type. With `headers` in rutter.toml, `rutter build` writes a configuration file for your host.",
         wrong: "`Content-Type: text/html` for `arc-sitemap.json`.",
         right: "`Content-Type: application/json`",
     }
@@ -28,9 +28,9 @@ rutter_finding::rules! {
         right: "`<loc>https://harbour.example/tides</loc>`",
     }
     HEADER_ROBOTS = "HP009" "header-forbids-page" (warning, "D58") {
-        title: "server sends `X-Robots-Tag: noindex` for a page that layers contain",
+        title: "server sends `X-Robots-Tag: noindex` for a page that the sitemap or another published file lists",
         why: "The most restrictive statement counts, so the page is not indexed.",
-        fix: "Remove the header, or exclude the page from the layers.",
+        fix: "Remove the header, or exclude the page from the sitemap and all other machine-readable files.",
         wrong: "`X-Robots-Tag: noindex` for a page of the sitemap.",
         right: "No such header, or the page is not in any layer.",
     }

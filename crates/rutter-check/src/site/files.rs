@@ -19,13 +19,13 @@ use crate::rules;
 rutter_finding::rules! {
     ODD_NAME = "XL002" "name-without-address" (advice, "D30") {
         title: "file name is not UTF-8",
-        why: "No URL leads to this file on every host.",
+        why: "Web servers form the URL of such a file in different ways, so a link to the file works on some servers only.",
         fix: "Rename the file with a valid UTF-8 name.",
         wrong: r#"`H\xe4fen.html`, a name in Latin-1."#,
         right: "`haefen.html`",
     }
     STATE_PUBLISHED = "SE018" "state-published" (advice, "D94") {
-        title: "state of the build is inside the published folder",
+        title: "state folder of the build is inside the published folder",
         why: "The state shows which pages were excluded, and why.",
         fix: "Choose another folder with `state` in rutter.toml.",
         wrong: "`public/.rutter/ledger.tsv`",

@@ -1,4 +1,5 @@
-//! The state of the parser between pieces, by what it belongs to.
+//! The state that the parser keeps from one piece of the file to the next: open elements, current
+//! entry, current foreign element and line count.
 
 use crate::namespaces::NamespaceId;
 use crate::{ForeignElement, SitemapEntry, SitemapKind};

@@ -18,10 +18,10 @@
 //!   the same way, but for markers only.
 //! * An answer **asserts another entity** if the name of a collision target is in a sentence that
 //!   does not negate it (`not`, `unlike`, `rather than`, `distinct from` and similar words). If the
-//!   target has the same name as the entity, the qualifier of the name decides, such as `band`. If
-//!   the name of the target is a part of the name of the entity, it counts only outside the longer
-//!   name. In an answer to the question about the difference, one sentence that contrasts both
-//!   entities asserts nothing.
+//!   target has the same name as the entity, the sentence must also contain the qualifier of the
+//!   target, such as `band` in `Harbour Museum (band)`. If the name of the target is a part of the
+//!   name of the entity, the shorter name counts only outside the longer name. In an answer to the
+//!   question about the difference, one sentence that contrasts both entities asserts nothing.
 //! * An answer is **correct** if it contains a name of the entity, keeps a claim and asserts no
 //!   other entity.
 //!

@@ -90,7 +90,10 @@ fn every_system_is_asked_every_question_once() {
     let tally = tally.unwrap();
     assert_eq!((tally.answered, tally.counted, tally.known, tally.failed.len()), (9, 0, 0, 1));
     assert_eq!(codes(&findings), ["few-systems", "no-answer"]);
-    assert_eq!(findings[1].detail, "`paper`, `The Tide House`, open: no transcript");
+    assert_eq!(
+        findings[1].detail,
+        "`paper`, `The Tide House`, open: the transcript file is missing"
+    );
     let asked = fs::read_to_string(&log).unwrap();
     assert_eq!(
         asked.lines().collect::<Vec<_>>(),

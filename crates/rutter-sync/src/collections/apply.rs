@@ -98,7 +98,7 @@ pub(crate) enum ApplyError {
     Past(Timestamp),
     #[error("the replica lacks changes before {0}, the start of the delta: a snapshot is needed")]
     Gap(Timestamp),
-    #[error("the delta does not start from the state of the section: a snapshot is needed")]
+    #[error("the delta does not start from the stored state of the section: a snapshot is needed")]
     Broken,
     #[error(transparent)]
     Stage(#[from] StageError),

@@ -30,7 +30,7 @@ rutter_finding::rules! {
         right: "`GET /no-such-page` answered with `404 Not Found`.",
     }
     FOREIGN_COLLECTION = "DC005" "collection-on-foreign-host" (advice, "D13") {
-        title: "collection is on a host or scheme that is not allowed",
+        title: "collection is on a host that is not allowed, or at an http URL",
         why: "Crawlers fetch collections only from the hosts of the site, unless they are configured otherwise. Plain http is not secure.",
         fix: "Serve collections over https from the same site.",
         wrong in "advert in sitemap.xml": r#"<scp:collection url="http://files.example/docs.scp.zst" …/>"#,
@@ -44,8 +44,8 @@ rutter_finding::rules! {
         right: "The index at that URL, or no such line.",
     }
     OUT_OF_BOUNDS = "DC007" "discovery-stopped" (note, "D17") {
-        title: "discovery reached its limit and stopped",
-        why: "Discovery reads only a limited number of files and bytes per site.",
+        title: "discovery reached its limit of bytes, adverts or sitemaps and stopped",
+        why: "Files that were not read may announce collections or other formats, which are then not used.",
         fix: "Raise the limits of discovery, or publish fewer and smaller sitemaps.",
         wrong: "Sitemaps of many megabytes before the first one that announces a collection.",
         right: "Small entry files: `robots.txt`, a sitemap index, `llms.txt`.",

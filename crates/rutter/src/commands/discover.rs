@@ -83,7 +83,8 @@ pub(crate) struct NetworkArgs {
 impl NetworkArgs {
     /// Returns the settings of the HTTP client, from the arguments and the proxy variables.
     pub(crate) fn settings(&self) -> anyhow::Result<ClientSettings> {
-        let pace = Duration::try_from_secs_f64(self.pace).context("--pace is not a duration")?;
+        let pace = Duration::try_from_secs_f64(self.pace)
+            .context("--pace is not a valid number of seconds")?;
         if let Some(contact) = &self.contact {
             let is_plain = contact.bytes().all(|byte| byte.is_ascii_graphic() && byte != b')');
             let is_url = is_plain && Url::parse(contact).is_ok();

@@ -60,7 +60,7 @@ pub(crate) struct LogsArgs {
     /// Repeat the option for each section. By default, savings are not estimated.
     #[arg(long, value_name = "FILE")]
     collection: Vec<PathBuf>,
-    /// Hours within which responses of equal size count as unchanged
+    /// Hours after which an equal response does not count as repeated
     #[arg(long, value_name = "HOURS", default_value_t = 168, value_parser = clap::value_parser!(u32).range(1..))]
     window: u32,
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! Arguments of `rutter serve` and `rutter logs`: the thresholds at which a client is reported as
-//! odd.
+//! Arguments of `rutter serve` and `rutter logs`: the thresholds of the rules LG001 to LG005, which
+//! report clients that behave unusually.
 
 use rutter_logs::OddClientThresholds;
 
@@ -7,32 +7,34 @@ use rutter_logs::OddClientThresholds;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Odd clients")]
 pub(crate) struct OddClientArgs {
-    /// Path prefix of closed pages, if the server answers 404 for them
+    /// Path prefix of restricted pages for which the server answers 404
     ///
     /// May be repeated. Requests for these paths count for --odd-closed. Example: /members/.
     #[arg(long, value_name = "PATH")]
     closed: Vec<String>,
-    /// Hours within which requests of a client are counted
+    /// Number of hours over which the requests of a client are counted
     #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=8784))]
     odd_window: u32,
-    /// Minimum number of pages to report a client (LG001)
+    /// Report clients that read at least N pages one by one (LG001)
     ///
-    /// Counts different pages that a client reads one by one although the site has collections.
+    /// Different pages count, and only if the site has collections.
     #[arg(long, value_name = "N", default_value_t = OddClientThresholds::DEFAULT.pages, value_parser = count())]
     odd_pages: u64,
-    /// Minimum number of too early requests to report a client (LG002)
+    /// Report clients that send at least N requests too early (LG002)
     ///
-    /// Counts requests that a client sends before the time in a Retry-After header has passed.
+    /// A request is too early if the client sends it before the time in a Retry-After header has
+    /// passed.
     #[arg(long, value_name = "N", default_value_t = OddClientThresholds::DEFAULT.early, value_parser = count())]
     odd_early: u64,
-    /// Minimum number of different closed paths to report a client (LG003)
+    /// Report clients that request at least N restricted paths (LG003)
+    ///
+    /// Different paths count.
     #[arg(long, value_name = "N", default_value_t = OddClientThresholds::DEFAULT.closed, value_parser = count())]
     odd_closed: u64,
-    /// Minimum number of 401 responses to report a client (LG004)
+    /// Report clients that get at least N responses with status 401 (LG004)
     #[arg(long, value_name = "N", default_value_t = OddClientThresholds::DEFAULT.refused, value_parser = count())]
     odd_refused: u64,
-    /// Minimum number of downloads of a collection to report a client (LG005)
-    ///
+    /// Report clients that download a collection at least N times (LG005)
     #[arg(long, value_name = "N", default_value_t = OddClientThresholds::DEFAULT.downloads, value_parser = count())]
     odd_downloads: u64,
 }

@@ -59,7 +59,7 @@ pub(crate) struct ServeArgs {
     /// in DIR, beside DIR or in the current folder.
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Serve all files even if it is unknown which pages are closed
+    /// Serve all files even if it is unknown which pages need a login
     ///
     /// By default, the server does not start if neither served.json nor a readable ARC sitemap
     /// says which pages need a login.
@@ -148,7 +148,7 @@ pub(crate) struct ServeArgs {
         help_heading = LOGGING
     )]
     log_format: LogFormat,
-    /// Do not report odd clients and do not count agents
+    /// Do not report odd clients (LG001 to LG005), do not count AI agents
     #[arg(long, help_heading = LOGGING)]
     no_watch: bool,
     #[command(flatten)]

@@ -20,11 +20,11 @@ use crate::plan::{BuildOptions, PlannedBuild, make_plan};
 /// Subcommands of `rutter spxi`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SpxiCommand {
-    /// Create a commented entity file
+    /// Create an entity file with comments that explain its keys
     New(new::NewEntityArgs),
     /// Draft entities from the JSON-LD and meta tags of a site
     Suggest(suggest::SuggestArgs),
-    /// Test which layers of a published site keep the markers
+    /// Show which files of a published site contain the markers
     Survive(survive::SurviveArgs),
     /// Ask AI systems about the entities and score the answers
     Drown(drown::DrownArgs),

@@ -1,4 +1,5 @@
-//! Estimates from several answers: shares, basin states, thresholds (D71, D72).
+//! Estimates `bdr` and the basin state of an entity from the answers of AI systems, and assesses the
+//! share of surviving markers (D71, D72).
 
 use std::collections::{BTreeMap, BTreeSet};
 

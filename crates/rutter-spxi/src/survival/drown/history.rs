@@ -96,7 +96,8 @@ impl AnswerHistory {
             }
         }
         if !torn.is_empty() {
-            sink.report(Finding::new(&rules::TORN, Place::WHOLE, format!("{} bytes", torn.len())));
+            let detail = format!("the incomplete line has {} bytes", torn.len());
+            sink.report(Finding::new(&rules::TORN, Place::WHOLE, detail));
         }
         history
     }

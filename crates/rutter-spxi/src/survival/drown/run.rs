@@ -6,7 +6,7 @@
 
 use std::io;
 
-use rutter_finding::{Finding, FindingSink, Place, quoted};
+use rutter_finding::{Finding, FindingSink, Place, counted, quoted};
 use rutter_page::{Digest, Timestamp};
 
 use super::RULES;
@@ -21,12 +21,12 @@ use crate::survival::rules;
 /// Number of consecutive failures after which a system is not asked again.
 const MAX_FAILURES: usize = 3;
 
-/// Questions and systems of one run.
+/// A run of the Drowning Test: its name, the entities to test and the AI systems to ask.
 #[derive(Debug, Clone, Copy)]
 pub struct DrownPlan<'p> {
     /// Name of the run. A run with the same name is resumed.
     pub run: &'p str,
-    /// Date that new answers get.
+    /// Date that is recorded with each new answer.
     pub date: Timestamp,
     /// The entities to test.
     pub subjects: &'p [TestedEntity],
@@ -69,7 +69,8 @@ pub struct FailedQuestion {
     pub entity: String,
     /// The question that was asked.
     pub question: StandardQuestion,
-    /// Reason why there is no answer; `None` if the system was not asked any more.
+    /// Reason why there is no answer; `None` if the question was not sent, because the system had
+    /// failed several times before.
     pub failure: Option<AnswerFailure>,
 }
 
@@ -78,10 +79,10 @@ pub struct FailedQuestion {
 #[non_exhaustive]
 pub enum DrownError {
     /// Two systems have the same name.
-    #[error("two systems have the name `{0}`")]
+    #[error("two AI systems have the name `{0}`")]
     SameName(String),
     /// The history could not be written.
-    #[error("cannot write the history")]
+    #[error("cannot write the history file")]
     History(#[source] io::Error),
     /// An answer could not be stored.
     #[error("cannot store the answer")]
@@ -102,7 +103,7 @@ pub fn drown(
         }
     }
     if plan.systems.len() < DEFAULT_SYSTEMS {
-        let detail = format!("{}", plan.systems.len());
+        let detail = counted(plan.systems.len() as u64, "system");
         sink.report(Finding::new(&rules::FEW_SYSTEMS, Place::WHOLE, detail));
     }
     let slugs = slugs(plan.subjects);

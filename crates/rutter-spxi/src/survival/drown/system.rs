@@ -94,7 +94,7 @@ pub struct SystemAnswer {
 #[non_exhaustive]
 pub enum AnswerFailure {
     /// The folder has no file for this question.
-    #[error("no transcript")]
+    #[error("the transcript file is missing")]
     NoTranscript,
     /// The transcript exists but cannot be read.
     #[error("cannot read the transcript")]

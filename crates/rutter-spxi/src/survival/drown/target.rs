@@ -72,7 +72,8 @@ pub(crate) struct CollisionTarget {
 enum NameRelation {
     /// The names have no words in common, or the name of the target is longer. The name decides.
     Apart,
-    /// Target and entity have the same name. Only the qualifier decides.
+    /// Target and entity have the same name. A sentence is about the target only if it contains
+    /// the qualifier of the target.
     Same { name: Vec<String>, beside: Vec<String> },
     /// The name of the target is a part of a name of the entity. It counts only outside that name.
     Part { name: Vec<String>, beside: Vec<String> },

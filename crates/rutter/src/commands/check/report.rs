@@ -42,13 +42,13 @@ pub(crate) struct ReportArgs {
     /// Default: `fail-on` of rutter.toml, else error.
     #[arg(long, value_enum, value_name = "SEVERITY")]
     fail_on: Option<FailThreshold>,
-    /// Report these rules only
+    /// Report only findings of these rules
     ///
     /// Codes, names, or layers such as SC, separated by commas. Default: `select` of rutter.toml,
     /// else all rules. Example: SC021,unknown-block.
     #[arg(long, value_name = "RULES", value_delimiter = ',', value_parser = parse_selector)]
     select: Vec<String>,
-    /// Ignore these rules
+    /// Do not report findings of these rules
     ///
     /// Codes, names, or layers, separated by commas. Rules that rutter.toml ignores are ignored,
     /// too.

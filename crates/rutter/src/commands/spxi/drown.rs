@@ -72,7 +72,7 @@ pub(crate) struct DrownArgs {
     /// Each line has the file name of the answer, as for --transcripts, a tab, and the question.
     #[arg(long, conflicts_with_all = ["ask", "transcripts", "rate"])]
     questions: bool,
-    /// Your own score of an answer, from 0 (absent) to 4 (exact)
+    /// Your own score of an answer, from 0 (entity absent) to 4 (exact)
     #[arg(long, value_name = "SYSTEM/ENTITY/QUESTION=N", value_parser = parse_pair)]
     rate: Vec<(String, String)>,
     /// Write the suggested `basin-state` and `bdr` to the entity files
@@ -294,7 +294,8 @@ fn take(settled: &PlannedBuild, summary: &RunSummary, out: &mut Output) -> anyho
             .iter()
             .find(|stated| stated.name() == name && is_page(settled, &stated.page, id));
         let file = stated.and_then(|stated| stated.file.clone()).or_else(|| settled.file.clone());
-        let file = file.with_context(|| format!("cannot find the declaration of entity {id}"))?;
+        let file =
+            file.with_context(|| format!("cannot find the file that declares entity {id}"))?;
         // The number of answers is too small for more than two digits.
         let bdr = (share.value() * 100.0).round() / 100.0;
         let page = stated.map_or("", |stated| stated.page.as_str());

@@ -26,7 +26,7 @@ impl ArcTable {
     /// The keys, in the order of the documentation.
     pub(in crate::config) const KEYS: &[Key] = &[
         key("robots-line", |settings| &mut settings.arc.robots_line)
-            .about("Name the ARC sitemap in robots.txt")
+            .about("Write the URL of the ARC sitemap into robots.txt")
             .default("true")
             .flag("arc-robots-line"),
         key("checksum", |settings| &mut settings.arc.checksum)

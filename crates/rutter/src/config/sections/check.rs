@@ -25,7 +25,7 @@ impl CheckTable {
             .default("error")
             .flag("check-fail-on"),
         key("select", |settings| &mut settings.check.select)
-            .about("Rules that `rutter check` reports")
+            .about("Rules to which `rutter check` is limited")
             .detail("Codes, names, or layers such as SC. By default, all rules are reported.")
             .flag("check-select")
             .example(r#"["SC", "AR"]"#),

@@ -20,21 +20,21 @@ impl ExtractTable {
     /// The keys, in the order of the documentation.
     pub(in crate::config) const KEYS: &[Key] = &[
         key("main", |settings| &mut settings.extract.main)
-            .about("Selectors of the main content")
+            .about("CSS selectors of the main content")
             .detail("Content outside these elements is dropped. On a page without such an element, the classifier finds the main content (HT020). Example: main article.")
             .default("found on each page")
             .flag("extract-main")
             .placeholder("SELECTOR")
             .example(r#""main article""#),
         key("keep", |settings| &mut settings.extract.keep)
-            .about("Selectors of elements that are always kept")
+            .about("CSS selectors of elements that are always kept")
             .detail("Example: aside#terms.")
             .default("[]")
             .flag("extract-keep")
             .placeholder("SELECTOR")
             .example(r#"[".kept", "aside#terms"]"#),
         key("drop", |settings| &mut settings.extract.drop)
-            .about("Selectors of elements that are always dropped")
+            .about("CSS selectors of elements that are always dropped")
             .detail("`drop` takes precedence over `keep`. Example: .promo.")
             .default("[]")
             .flag("extract-drop")

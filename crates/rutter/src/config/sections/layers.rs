@@ -38,7 +38,7 @@ impl LayersTable {
             .about("Write SCP collections")
             .default("true"),
         key("robots", |settings| &mut settings.layers.robots)
-            .about("Maintain a block of Rutter's lines in robots.txt")
+            .about("Write Rutter's lines into a marked block of robots.txt")
             .detail("Lines outside the block are never changed.")
             .default("true"),
         key("llms", |settings| &mut settings.layers.llms)
@@ -83,7 +83,7 @@ impl LayersTable {
             .about("Write a collection of all pages, not only of sections")
             .default("true"),
         key("chain", |settings| &mut settings.layers.chain)
-            .about("Include removals and states in deltas")
+            .about("List removed pages and section checksums (states) in deltas")
             .detail("Without removals and states, a reader of a delta does not learn which pages were removed and cannot verify its copy.")
             .default("true"),
         key("separate-sitemap", |settings| &mut settings.layers.separate_sitemap)

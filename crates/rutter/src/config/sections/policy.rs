@@ -42,7 +42,7 @@ impl PolicyTable {
             .detail("Example: 30/min.")
             .flag("policy-access-rate"),
         key("endpoints", |settings| &mut settings.policy.endpoints)
-            .about("Endpoints that offer more content to partners")
+            .about("URLs at which partners get more content than the public site")
             .flag("policy-endpoints"),
         key("consumers", |settings| &mut settings.policy.consumers)
             .about("AI consumers that you approve")

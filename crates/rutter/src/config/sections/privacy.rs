@@ -25,7 +25,7 @@ impl PrivacyTable {
             .about("Omit the authors of pages")
             .default("false"),
         key("acknowledged", |settings| &mut settings.privacy.acknowledged)
-            .about("File of accepted privacy findings, one per line")
+            .about("File with the marks of accepted privacy findings, one per line")
             .detail("Lines that start with # are comments.")
             .placeholder("FILE")
             .example(r#""rutter-acknowledged.txt""#),

@@ -35,11 +35,11 @@ impl SpxiTable {
             .flag("spxi-kernel")
             .example(r#""Who you are, what you do, and what you are not.""#),
         key("kernel-doi", |settings| &mut settings.spxi.kernel_doi)
-            .about("DOI of a deposit that supports the kernel")
+            .about("DOI of the archived text of the kernel")
             .flag("spxi-kernel-doi")
             .example(r#""10.5555/12345678""#),
         key("protocol-doi", |settings| &mut settings.spxi.protocol_doi)
-            .about("DOI of the specification that the index names")
+            .about("DOI of the SPXI specification that the index follows")
             .flag("spxi-protocol-doi")
             .example(r#""10.5555/12345678""#),
         key("publisher", |settings| &mut settings.spxi.publisher)
@@ -69,10 +69,10 @@ impl SpxiTable {
             .flag("spxi-entities")
             .example(r#""entities""#),
         key("surfaces", |settings| &mut settings.spxi.surfaces)
-            .about("Purpose of pages, by path")
+            .about("Purpose of each page in the SPXI index, by path")
             .flag("spxi-surfaces"),
         key("packets", |settings| &mut settings.spxi.packets)
-            .about("Write a packet beside the page of each entity")
+            .about("Write a file (packet) that describes the entity beside its page")
             .default("true")
             .flag("spxi-packets"),
         key("robots-group", |settings| &mut settings.spxi.robots_group)

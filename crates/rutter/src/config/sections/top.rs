@@ -49,7 +49,7 @@ impl TopTable {
             .default("read from CNAME, the home page or sitemap.xml")
             .example(r#""https://www.example.org/""#),
         key("source", |settings| &mut settings.top.source)
-            .about("Type of the site's files")
+            .about("Format of the site's pages: HTML, Markdown or JSON Lines")
             .detail("`html`: built HTML pages; `markdown`: Markdown files; `lines`: one JSON page object per line.")
             .default("detected from the files")
             .placeholder("KIND"),
@@ -119,7 +119,7 @@ impl TopTable {
             .default("false")
             .heading(RECOVERY),
         key("purge", |settings| &mut settings.top.purge)
-            .about("Withdraw collections with removed pages immediately")
+            .about("Delete published collections that contain removed pages")
             .detail("By default, these collections stay available until they expire.")
             .default("false")
             .heading(OVERWRITING),
