@@ -17,16 +17,16 @@ pub const FOLDER: &str = "/arc-sitemap-deltas/";
 /// Error: entries are not in strictly ascending order of their URLs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("entries are not in strictly ascending order of their URLs at `{0}`")]
-pub struct UnsortedEntries(pub String);
+pub struct EntryOrderError(pub String);
 
-impl From<UnsortedEntries> for ArcError {
-    fn from(error: UnsortedEntries) -> Self {
+impl From<EntryOrderError> for ArcError {
+    fn from(error: EntryOrderError) -> Self {
         Self::Io(error.into())
     }
 }
 
-impl From<UnsortedEntries> for io::Error {
-    fn from(error: UnsortedEntries) -> Self {
+impl From<EntryOrderError> for io::Error {
+    fn from(error: EntryOrderError) -> Self {
         Self::other(error)
     }
 }
@@ -86,7 +86,7 @@ struct OrderedEntries<I> {
     current: Option<ArcEntry<'static>>,
 }
 
-impl<E: From<UnsortedEntries>, I: Iterator<Item = Result<ArcEntry<'static>, E>>> OrderedEntries<I> {
+impl<E: From<EntryOrderError>, I: Iterator<Item = Result<ArcEntry<'static>, E>>> OrderedEntries<I> {
     fn new(entries: I) -> Result<Self, E> {
         let mut stream = Self { entries, current: None };
         stream.current = stream.entries.next().transpose()?;
@@ -103,7 +103,7 @@ impl<E: From<UnsortedEntries>, I: Iterator<Item = Result<ArcEntry<'static>, E>>>
         let taken = std::mem::replace(&mut self.current, next);
         match (&taken, self.key()) {
             (Some(taken), Some(next)) if next <= taken.url.key() => {
-                Err(UnsortedEntries(next.to_owned()).into())
+                Err(EntryOrderError(next.to_owned()).into())
             }
             _ => Ok(taken),
         }
@@ -112,7 +112,7 @@ impl<E: From<UnsortedEntries>, I: Iterator<Item = Result<ArcEntry<'static>, E>>>
 
 /// Compares two sitemaps and passes the entries of the delta from `old` to `new` to a callback: new
 /// and changed entries, and a tombstone for each removed page.
-pub fn diff<E: From<UnsortedEntries>>(
+pub fn diff<E: From<EntryOrderError>>(
     old: impl Iterator<Item = Result<ArcEntry<'static>, E>>,
     new: impl Iterator<Item = Result<ArcEntry<'static>, E>>,
     mut on_change: impl FnMut(ArcEntry<'static>) -> Result<(), E>,
@@ -157,7 +157,7 @@ fn tombstone(url: &PageUrl<'static>) -> ArcEntry<'static> {
 ///
 /// The header of the result is that of the last delta, converted by
 /// [`SitemapHeader::for_sitemap`](crate::SitemapHeader::for_sitemap).
-pub fn apply<E: From<UnsortedEntries>>(
+pub fn apply<E: From<EntryOrderError>>(
     streams: Vec<Box<dyn Iterator<Item = Result<ArcEntry<'static>, E>> + '_>>,
     mut on_entry: impl FnMut(ArcEntry<'static>) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -168,7 +168,7 @@ pub fn apply<E: From<UnsortedEntries>>(
 ///
 /// A tombstone is kept even if the page was added and removed within the merged time span, because
 /// a reader may have copied the page.
-pub fn merge<E: From<UnsortedEntries>>(
+pub fn merge<E: From<EntryOrderError>>(
     streams: Vec<Box<dyn Iterator<Item = Result<ArcEntry<'static>, E>> + '_>>,
     mut on_entry: impl FnMut(ArcEntry<'static>) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -176,7 +176,7 @@ pub fn merge<E: From<UnsortedEntries>>(
 }
 
 /// Passes each page to the callback once, from the last stream that contains the page.
-fn fold<E: From<UnsortedEntries>>(
+fn fold<E: From<EntryOrderError>>(
     streams: Vec<Box<dyn Iterator<Item = Result<ArcEntry<'static>, E>> + '_>>,
     on_entry: &mut dyn FnMut(ArcEntry<'static>) -> Result<(), E>,
 ) -> Result<(), E> {

@@ -569,7 +569,7 @@ rutter_finding::rules! {
         right: r#"<section data-ai-section="tides">…</section>"#,
     }
     NO_NAME = "AR094" "annotation-no-name" (advice, "ARC 2.1") {
-        title: "annotation of a page, part or field has no value",
+        title: "annotated page, part or field has no name",
         why: "The value is the name of the page, section, group, block or field. Readers cannot refer to a part without a name.",
         fix: "Write a short name such as `registration_form`.",
         wrong in "page.html": "<form data-ai-section>…</form>",

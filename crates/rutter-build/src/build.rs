@@ -3,6 +3,7 @@
 //! Only [`build`] holds the state of the run; stages take values and return values.
 
 use rutter_site::is_served_intact;
+use tracing::info;
 
 use crate::entities;
 use crate::error::BuildError;
@@ -31,6 +32,7 @@ pub fn build(plan: &BuildPlan, events: &mut dyn BuildEvents) -> Result<BuildSumm
     let state = SavedState::open(plan, paths, events)?;
     let mut findings = FindingCounter::new(events);
     let (inventory, sources) = inventory::list(plan, &state, &mut findings)?;
+    info!(pages = inventory.n_pages, others = inventory.others.len(), "files listed");
     let sections = inventory::choose_sections(plan, &inventory, &state.published);
     let templates = templates::learn(plan, &inventory, &state, findings.events)?;
     let stamp = state.stamp(plan);
@@ -43,6 +45,8 @@ pub fn build(plan: &BuildPlan, events: &mut dyn BuildEvents) -> Result<BuildSumm
         stamp,
     };
     let mut reading = read::pages(&input, sources, findings.events)?;
+    let counts = &reading.counts;
+    info!(pages = counts.pages, read = counts.read, changed = counts.changed, "pages read");
     read::check(plan, &reading, findings.events)?;
     if plan.purge {
         reading.purge(&state.published);
@@ -61,6 +65,7 @@ pub fn build(plan: &BuildPlan, events: &mut dyn BuildEvents) -> Result<BuildSumm
         && !reading.has_changes()
         && !next.is_changed
         && templates.n_new == 0;
+    info!(is_changed = next.is_changed, "collections chosen");
     publish::write_changes(plan, &state)?;
     let files = if is_quiet && publish::is_in_place(plan, &inventory, &state) {
         publish::repeat_findings(&state.paths, &mut findings);
@@ -84,6 +89,7 @@ pub fn build(plan: &BuildPlan, events: &mut dyn BuildEvents) -> Result<BuildSumm
         };
         publish::swap_in(input, projection, next.record)?
     };
+    info!(written = files.written, deleted = files.deleted, "publication finished");
     let summary = summarize(plan, reading, files, findings);
     let unreadable = inventory.unreadable.len() as u64 + summary.unreadable;
     Ok(BuildSummary { sections: next.sections, learned: templates.n_new, unreadable, ..summary })

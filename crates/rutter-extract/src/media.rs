@@ -7,7 +7,7 @@
 use html5ever::local_name;
 use rutter_page::{
     AudioBlock, Block, Caption, Chapter, HttpUrl, Icon, IconType, ImageBlock, MediaDuration,
-    MediaLink, MediaUrl, NameField, PixelLength, VideoBlock, WholeSeconds,
+    MediaLink, NameField, PixelLength, RecordingUrls, VideoBlock, WholeSeconds,
 };
 
 use crate::address::BaseUrl;
@@ -230,7 +230,7 @@ fn embedded(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
         return None;
     }
     let name = name(dom, at, &address);
-    let url = MediaUrl::One(HttpUrl::parse(address).ok()?);
+    let url = RecordingUrls::One(HttpUrl::parse(address).ok()?);
     Some(Block::Video(Box::new(VideoBlock {
         name: name.into(),
         url,
@@ -246,7 +246,7 @@ fn embedded(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     })))
 }
 
-fn addresses(dom: &Dom, at: u32, base: &BaseUrl, usual: &str) -> Option<MediaUrl<'static>> {
+fn addresses(dom: &Dom, at: u32, base: &BaseUrl, usual: &str) -> Option<RecordingUrls<'static>> {
     let mut found: Vec<MediaLink<'static>> = Vec::new();
     let own = dom.attr(at, &local_name!("src")).or_else(|| dom.attribute(at, "data-src"));
     let sources = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::Source);
@@ -264,8 +264,8 @@ fn addresses(dom: &Dom, at: u32, base: &BaseUrl, usual: &str) -> Option<MediaUrl
     }
     match found.len() {
         0 => None,
-        1 => found.pop().map(|link| MediaUrl::One(link.href)),
-        _ => Some(MediaUrl::Many(found)),
+        1 => found.pop().map(|link| RecordingUrls::One(link.href)),
+        _ => Some(RecordingUrls::Many(found)),
     }
 }
 

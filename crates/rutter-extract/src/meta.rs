@@ -46,7 +46,7 @@ impl FoundMetadata {
     pub(crate) fn of(dom: &Dom, most_json: usize) -> Self {
         let mut found = Self::default();
         // Consecutive elements often have the same class.
-        let mut last_class = ("", ClassKind::Other);
+        let mut last_class = ("", MetadataClass::Other);
         let mut at = 0;
         while at < dom.len() {
             let item = dom.item(at);
@@ -162,7 +162,7 @@ impl FoundMetadata {
         }
     }
 
-    fn prop<'d>(&mut self, dom: &'d Dom, at: u32, last_class: &mut (&'d str, ClassKind)) {
+    fn prop<'d>(&mut self, dom: &'d Dom, at: u32, last_class: &mut (&'d str, MetadataClass)) {
         for (name, value) in dom.atoms(at) {
             let kind = match *name {
                 local_name!("itemprop") => match value.split_ascii_whitespace().next() {
@@ -174,12 +174,12 @@ impl FoundMetadata {
                 local_name!("rel") if value == "author" && dom.item(at).tag == Tag::A => "author",
                 local_name!("class") => {
                     if last_class.0 != value {
-                        *last_class = (value, ClassKind::of(value));
+                        *last_class = (value, MetadataClass::of(value));
                     }
                     match last_class.1 {
-                        ClassKind::Other => continue,
-                        ClassKind::Byline => "byline",
-                        ClassKind::Date => {
+                        MetadataClass::Other => continue,
+                        MetadataClass::Byline => "byline",
+                        MetadataClass::Date => {
                             self.n_tried += 1;
                             self.dated(dom, at);
                             continue;
@@ -245,13 +245,13 @@ fn time_value(dom: &Dom, at: u32) -> String {
 
 /// The kind of metadata that the class of an element indicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ClassKind {
+enum MetadataClass {
     Other,
     Byline,
     Date,
 }
 
-impl ClassKind {
+impl MetadataClass {
     fn of(class: &str) -> Self {
         if is_byline(class) {
             Self::Byline

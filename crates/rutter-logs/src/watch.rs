@@ -35,26 +35,26 @@ pub struct OddClientThresholds {
     pub window: i64,
     /// Maximum number of clients that are monitored at a time.
     pub clients: usize,
-    /// Minimum number of distinct pages that one client fetched (LG001).
+    /// LG001 reports a client that fetched at least this many distinct pages.
     pub pages: u64,
     /// Whether the site is known to have collections; if false, a request for a collection in the
     /// log proves that the site has some (LG001).
     pub has_collections: bool,
-    /// Minimum number of requests that one client sent while it should wait (LG002).
+    /// LG002 reports a client that sent at least this many requests while it should wait.
     pub early: u64,
     /// Seconds that a client should wait after a 429 response without `Retry-After` (LG002).
     pub wait: i64,
     /// Seconds after a 429 response in which requests are not counted, because the client may have
     /// sent them before (LG002).
     pub grace: i64,
-    /// Minimum number of distinct restricted paths that one client requested (LG003).
+    /// LG003 reports a client that requested at least this many distinct restricted paths.
     pub closed: u64,
     /// Path prefixes below which a path with status 404 counts as restricted, too (LG003).
     pub closed_paths: Vec<String>,
-    /// Minimum number of responses with status 401 to one client (LG004).
+    /// LG004 reports a client that got at least this many responses with status 401.
     pub refused: u64,
-    /// Minimum number of responses with status 200 and the same collection to one client (LG005). A
-    /// log does not show which responses the client read to the end.
+    /// LG005 reports a client that got the same collection, with status 200, at least this many
+    /// times. A log does not show which responses the client read to the end.
     pub downloads: u64,
 }
 

@@ -50,8 +50,8 @@ pub use json_tree::{JsonTree, push_string};
 pub use language::LanguageTag;
 pub use markup::{Admonition, BlockMarkup, InlineMark, InlineSpan};
 pub use media::{
-    AudioBlock, Caption, Chapter, Icon, IconType, MediaDuration, MediaLink, MediaUrl, PixelLength,
-    VideoBlock, WholeSeconds,
+    AudioBlock, Caption, Chapter, Icon, IconType, MediaDuration, MediaLink, PixelLength,
+    RecordingUrls, VideoBlock, WholeSeconds,
 };
 pub use page::Page;
 pub use page_reader::{PageLimits, PageReader, nesting_depth, split_members};

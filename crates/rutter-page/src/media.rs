@@ -19,7 +19,7 @@ wire! {
         /// The title.
         required name: CowStr<'a> = "name",
         /// The URLs of the recording.
-        required url: MediaUrl<'a> = "url",
+        required url: RecordingUrls<'a> = "url",
         /// The running time.
         optional duration: MediaDuration<'a> = "duration",
         /// The width in pixels.
@@ -45,7 +45,7 @@ wire! {
         /// The title.
         required name: CowStr<'a> = "name",
         /// The URLs of the recording.
-        required url: MediaUrl<'a> = "url",
+        required url: RecordingUrls<'a> = "url",
         /// The running time.
         optional duration: MediaDuration<'a> = "duration",
         /// A preview image.
@@ -109,7 +109,7 @@ wire! {
 
 wire_deserialize!(MediaLink, Icon, Caption, Chapter);
 
-impl<'a> TolerantField<'a> for MediaUrl<'a> {
+impl<'a> TolerantField<'a> for RecordingUrls<'a> {
     fn read(raw: &'a str) -> FieldValue<Self> {
         match serde_json::from_str(raw) {
             Ok(Self::One(url)) if !url.is_uri() => {
@@ -190,7 +190,7 @@ fn is_text_or_links(raw: &str) -> bool {
 
 /// The URLs of a recording: one URL, or several with their media types.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MediaUrl<'a> {
+pub enum RecordingUrls<'a> {
     /// A single URL.
     One(HttpUrl<'a>),
     /// A list of links, never empty.
@@ -204,7 +204,7 @@ impl Icon<'_> {
     }
 }
 
-impl MediaUrl<'_> {
+impl RecordingUrls<'_> {
     /// Converts the URLs to URIs of RFC 3986, for publishing.
     #[must_use]
     pub fn into_uri(self) -> Self {
@@ -228,7 +228,7 @@ impl MediaUrl<'_> {
     }
 }
 
-impl Serialize for MediaUrl<'_> {
+impl Serialize for RecordingUrls<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::One(url) => url.serialize(serializer),
@@ -237,19 +237,19 @@ impl Serialize for MediaUrl<'_> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for MediaUrl<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RecordingUrls<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct UrlVisitor;
         impl<'de> Visitor<'de> for UrlVisitor {
-            type Value = MediaUrl<'de>;
+            type Value = RecordingUrls<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a URL or a list of links")
             }
             fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                HttpUrl::parse(text).map(MediaUrl::One).map_err(E::custom)
+                HttpUrl::parse(text).map(RecordingUrls::One).map_err(E::custom)
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                HttpUrl::parse(text.to_owned()).map(MediaUrl::One).map_err(E::custom)
+                HttpUrl::parse(text.to_owned()).map(RecordingUrls::One).map_err(E::custom)
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
                 let mut links = Vec::new();
@@ -259,19 +259,19 @@ impl<'de: 'a, 'a> Deserialize<'de> for MediaUrl<'a> {
                 if links.is_empty() {
                     return Err(de::Error::invalid_length(0, &self));
                 }
-                Ok(MediaUrl::Many(links))
+                Ok(RecordingUrls::Many(links))
             }
         }
         deserializer.deserialize_any(UrlVisitor)
     }
 }
 
-impl IntoOwned for MediaUrl<'_> {
-    type Owned = MediaUrl<'static>;
-    fn into_owned(self) -> MediaUrl<'static> {
+impl IntoOwned for RecordingUrls<'_> {
+    type Owned = RecordingUrls<'static>;
+    fn into_owned(self) -> RecordingUrls<'static> {
         match self {
-            Self::One(url) => MediaUrl::One(url.into_owned()),
-            Self::Many(links) => MediaUrl::Many(links.into_owned()),
+            Self::One(url) => RecordingUrls::One(url.into_owned()),
+            Self::Many(links) => RecordingUrls::Many(links.into_owned()),
         }
     }
 }

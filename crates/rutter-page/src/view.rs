@@ -15,7 +15,7 @@ use crate::block::Block;
 use crate::digest::LineDigest;
 use crate::json_tree::JsonTree;
 use crate::language::LanguageTag;
-use crate::media::MediaUrl;
+use crate::media::RecordingUrls;
 use crate::page::Page;
 use crate::page_reader::{PageLimits, PageReader};
 use crate::text::{CowStr, RawJson, RawObject, UnknownMembers};
@@ -138,10 +138,10 @@ fn clean_block(block: &mut Block<'_>) -> usize {
     }
 }
 
-fn clean_media(url: &mut MediaUrl<'_>) -> usize {
+fn clean_media(url: &mut RecordingUrls<'_>) -> usize {
     match url {
-        MediaUrl::One(_) => 0,
-        MediaUrl::Many(links) => links.iter_mut().map(|link| clean(&mut link.extra)).sum(),
+        RecordingUrls::One(_) => 0,
+        RecordingUrls::Many(links) => links.iter_mut().map(|link| clean(&mut link.extra)).sum(),
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use crate::admission::limiter::RateLimiter;
 use crate::monitor::access::AccessSink;
-use crate::monitor::clients::Monitor;
+use crate::monitor::clients::TrafficMonitor;
 use crate::monitor::metrics::{Metrics, lost_text};
 use crate::monitor::report::RequestObservers;
 use crate::partner::PartnerApi;
@@ -86,7 +86,7 @@ impl Site {
         sinks: Vec<Arc<dyn AccessSink>>,
     ) -> Result<Self, SiteError> {
         let limits = settings.limits;
-        let monitor = settings.watch.clone().map(Monitor::new);
+        let monitor = settings.watch.clone().map(TrafficMonitor::new);
         let metrics = Arc::default();
         let site = Self(Arc::new(SiteState {
             start: Instant::now(),
@@ -136,7 +136,7 @@ impl Site {
 
     /// Returns all counters in the Prometheus text format.
     pub fn metrics_text(&self) -> String {
-        let monitor = self.0.listeners.monitor.as_ref().map(Monitor::text);
+        let monitor = self.0.listeners.monitor.as_ref().map(TrafficMonitor::text);
         let n_lost: u64 = self.0.listeners.sinks.iter().map(|sink| sink.lost()).sum();
         format!("{}{}{}", self.0.metrics.text(), lost_text(n_lost), monitor.unwrap_or_default())
     }

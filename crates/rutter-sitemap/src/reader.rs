@@ -42,7 +42,7 @@ pub struct SitemapReader<R: BufRead> {
     source: ByteSource<R>,
     limits: SitemapLimits,
     window: ReadWindow,
-    phase: ReadPhase,
+    phase: ReaderState,
     parser: SitemapParser,
     kind: Option<SitemapKind>,
     queue: VecDeque<ParserOutput>,
@@ -72,8 +72,9 @@ struct ListCount {
     urls: u64,
 }
 
+/// What is being read: nothing yet, XML, a plain list of URLs, or nothing more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ReadPhase {
+enum ReaderState {
     New,
     Xml,
     Text,
@@ -98,7 +99,7 @@ impl<R: BufRead> SitemapReader<R> {
                 fill_target: WINDOW,
                 skip_until: None,
             },
-            phase: ReadPhase::New,
+            phase: ReaderState::New,
             parser: SitemapParser::new(limits),
             kind: None,
             queue: VecDeque::new(),
@@ -138,7 +139,7 @@ impl<R: BufRead> SitemapReader<R> {
                     if let Some(refusal) = self.error.take() {
                         return Err(refusal.into());
                     }
-                    if self.phase == ReadPhase::Over {
+                    if self.phase == ReaderState::Over {
                         return Ok(None);
                     }
                     if let Err(error) = self.advance() {
@@ -170,7 +171,7 @@ impl<R: BufRead> SitemapReader<R> {
     }
 
     fn stop(&mut self) {
-        self.phase = ReadPhase::Over;
+        self.phase = ReaderState::Over;
         self.is_truncated = true;
     }
 
@@ -180,16 +181,16 @@ impl<R: BufRead> SitemapReader<R> {
         self.window.start = 0;
         self.source.fill(&mut self.window.bytes, self.window.fill_target)?;
         self.window.fill_target = WINDOW;
-        if self.phase == ReadPhase::New {
+        if self.phase == ReaderState::New {
             self.open()?;
         }
         if self.source.take_lossy() {
             self.report_lossy();
         }
         match self.phase {
-            ReadPhase::Xml => self.advance_xml()?,
-            ReadPhase::Text => self.advance_text()?,
-            ReadPhase::New | ReadPhase::Over => {}
+            ReaderState::Xml => self.advance_xml()?,
+            ReaderState::Text => self.advance_text()?,
+            ReaderState::New | ReaderState::Over => {}
         }
         Ok(())
     }
@@ -205,7 +206,7 @@ impl<R: BufRead> SitemapReader<R> {
         let text =
             self.window.bytes.get(self.window.start..).unwrap_or_default().trim_ascii_start();
         self.phase = match text.first() {
-            Some(b'<') => ReadPhase::Xml,
+            Some(b'<') => ReaderState::Xml,
             Some(b'{' | b'[') => {
                 let detail = "the file looks like JSON";
                 return Err(Refusal::new(&rules::NOT_A_SITEMAP, Place::WHOLE, detail));
@@ -217,7 +218,7 @@ impl<R: BufRead> SitemapReader<R> {
             }
             Some(_) => {
                 self.kind = Some(SitemapKind::Text);
-                ReadPhase::Text
+                ReaderState::Text
             }
         };
         Ok(())
@@ -267,7 +268,7 @@ impl<R: BufRead> SitemapReader<R> {
             return Ok(());
         }
         let end: &[u8] = match part {
-            _ if self.phase == ReadPhase::Text => b"\n",
+            _ if self.phase == ReaderState::Text => b"\n",
             [b'<', b'!', b'-', b'-', ..] => b"-->",
             [b'<', b'!', b'[', ..] => b"]]>",
             [b'<', ..] => {
@@ -277,7 +278,7 @@ impl<R: BufRead> SitemapReader<R> {
             _ => b"<",
         };
         self.window.skip_until = Some(end);
-        if self.phase == ReadPhase::Text {
+        if self.phase == ReaderState::Text {
             self.list.lines += 1;
             self.report_at_end(&rules::LOC_TOO_LONG, String::new());
         } else {
@@ -323,7 +324,7 @@ impl<R: BufRead> SitemapReader<R> {
             self.report_at_end(&rules::TRUNCATED, String::new());
             self.is_truncated = true;
         }
-        self.phase = ReadPhase::Over;
+        self.phase = ReaderState::Over;
         Ok(())
     }
 
@@ -341,7 +342,8 @@ impl<R: BufRead> SitemapReader<R> {
     }
 
     fn report_at_end(&mut self, rule: &'static rutter_finding::Rule, detail: String) {
-        let line = if self.phase == ReadPhase::Text { self.list.lines } else { self.parser.line() };
+        let line =
+            if self.phase == ReaderState::Text { self.list.lines } else { self.parser.line() };
         let finding = Finding::new(rule, Place::line(line.max(1)), detail);
         self.queue.push_back(ParserOutput::Finding(finding));
     }
@@ -359,7 +361,7 @@ impl<R: BufRead> SitemapReader<R> {
         if !self.skip_part() {
             if is_last {
                 self.report_end();
-                self.phase = ReadPhase::Over;
+                self.phase = ReaderState::Over;
             }
             return Ok(());
         }
@@ -391,7 +393,7 @@ impl<R: BufRead> SitemapReader<R> {
         }
         if is_last {
             self.report_end();
-            self.phase = ReadPhase::Over;
+            self.phase = ReaderState::Over;
         }
         Ok(())
     }

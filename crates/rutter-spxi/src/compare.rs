@@ -36,7 +36,7 @@ pub(crate) fn with_site(
     match &given.site.sitemap {
         ResourceLookup::NotChecked => unchecked.push("sitemap.xml (rules 8 and 9)"),
         ResourceLookup::Unreachable(why) => {
-            compare.report(&rules::SITEMAP_MISSING, PlaceId::ROOT, why)
+            compare.report(&rules::SITEMAP_MISSING, PlaceId::ROOT, why);
         }
         ResourceLookup::Found(listed) => compare.sitemap(listed, given.now),
     }
@@ -49,7 +49,7 @@ pub(crate) fn with_site(
     match &given.site.robots {
         ResourceLookup::NotChecked => unchecked.push("robots.txt"),
         ResourceLookup::Unreachable(why) => {
-            compare.report(&rules::ROBOTS_SILENT, PlaceId::ROOT, why)
+            compare.report(&rules::ROBOTS_SILENT, PlaceId::ROOT, why);
         }
         ResourceLookup::Found(signals) => compare.robots(signals),
     }

@@ -669,7 +669,7 @@ rutter_finding::rules! {
 
     NOT_A_PACKET = "SX120" "spxi-not-a-packet" (fatal, "D68") {
         title: "document is neither a page packet nor an indexed entity",
-        why: "Many servers answer unknown URLs with an ordinary page, so readers accept only a document with one of these types.",
+        why: "Many servers answer unknown URLs with an ordinary page, so readers accept only documents whose type is that of a page packet or of an indexed entity.",
         fix: "Give the root object the type `spxi:PagePacket`.",
         wrong in "spxi-packet.jsonld": r#"{"@context": "https://schema.org", "@type": "WebSite", "name": "Lights"}"#,
         right: r#"{"@context": {"@vocab": "https://schema.org/", "spxi": "https://spxi.dev/vocabulary#"}, "@type": "spxi:PagePacket", "@id": "https://lights.example/north/spxi-packet.jsonld", "url": "https://lights.example/north"}"#,

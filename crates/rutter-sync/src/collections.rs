@@ -16,6 +16,7 @@ use rutter_page::Digest;
 use rutter_scp::CollectionKind;
 use rutter_scp::advert::AdvertisedCollection;
 use rutter_store::{DownloadRecord, StagingMode};
+use tracing::{Instrument as _, info, info_span};
 
 use self::download::{CollectionDownload, FileOutcome, fetch_and_apply};
 use crate::consent::page_policy::PagePolicy;
@@ -228,8 +229,11 @@ async fn execute(
                 page_policy: round.page_policy,
                 rejected_files: &mut round.result.state.rejected_files,
             };
+            let span = info_span!("section", name = %section, url = %planned_file.url);
+            info!(parent: &span, reason = %step.reason, "applying a collection");
             let outcome =
                 fetch_and_apply(&mut download, advert, planned_file, is_plain, is_known, leave)
+                    .instrument(span)
                     .await?;
             let FileOutcome::Applied(mut applied) = outcome else {
                 has_failed = true;

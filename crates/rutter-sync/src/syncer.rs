@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use rutter_fetch::{Client, ClientSettings, Environment, Url, redact_url};
 use rutter_store::{Publisher, Store};
+use tracing::{Instrument as _, info_span};
 
 use crate::consent::page_policy::{PagePolicy, origin_of};
 use crate::consent::scope::ScopeRules;
@@ -100,7 +101,9 @@ impl Syncer {
         observer: &dyn SyncObserver,
     ) -> Result<SyncReport, SyncError> {
         let traffic = Arc::new(TrafficCounter::default());
-        let result = Box::pin(counted(&traffic, self.sync_counted(site, observer, &traffic))).await;
+        let span = info_span!("site", url = %redact_url(site));
+        let run = self.sync_counted(site, observer, &traffic).instrument(span);
+        let result = Box::pin(counted(&traffic, run)).await;
         if let Some(origin) = origin_of(site) {
             let now = self.client.environment().clock.now();
             // An error of the sync takes precedence over an error of recording it.

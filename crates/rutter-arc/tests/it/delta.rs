@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use rutter_arc::delta::{UnsortedEntries, apply, delta_path, diff, format_day, merge};
+use rutter_arc::delta::{EntryOrderError, apply, delta_path, diff, format_day, merge};
 use rutter_arc::{ArcEntry, ArcError, SitemapHeader, parse_delta_file_name};
 use rutter_page::{IntoOwned, Timestamp};
 
@@ -129,8 +129,8 @@ fn rejects_unsorted_entries() {
     let result =
         diff::<std::io::Error>(old.iter().cloned().map(Ok), std::iter::empty(), |_| Ok(()));
     let error = result.unwrap_err();
-    let cause = error.get_ref().and_then(|it| it.downcast_ref::<UnsortedEntries>());
-    assert_eq!(cause, Some(&UnsortedEntries("https://harbour.example/a".to_owned())));
+    let cause = error.get_ref().and_then(|it| it.downcast_ref::<EntryOrderError>());
+    assert_eq!(cause, Some(&EntryOrderError("https://harbour.example/a".to_owned())));
 }
 
 #[test] // ARC-039 C12

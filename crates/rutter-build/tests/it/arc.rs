@@ -59,8 +59,8 @@ fn applied(base: &[u8], deltas: &[&Vec<u8>]) -> Vec<u8> {
 #[derive(Debug)]
 struct Never;
 
-impl From<rutter_arc::delta::UnsortedEntries> for Never {
-    fn from(unsorted: rutter_arc::delta::UnsortedEntries) -> Self {
+impl From<rutter_arc::delta::EntryOrderError> for Never {
+    fn from(unsorted: rutter_arc::delta::EntryOrderError) -> Self {
         panic!("{unsorted:?}")
     }
 }

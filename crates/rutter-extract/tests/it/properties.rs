@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rutter_finding::Strictness;
-use rutter_page::{Block, InlineMark, MediaUrl, PageLimits, PageReader};
+use rutter_page::{Block, InlineMark, PageLimits, PageReader, RecordingUrls};
 
 use crate::{options, read};
 
@@ -106,7 +106,7 @@ proptest! {
             if let Some(address) = address {
                 prop_assert!(address.starts_with("http://") || address.starts_with("https://"), "{}", address);
             }
-            if let Block::Video(block) = block && let MediaUrl::Many(links) = &block.url {
+            if let Block::Video(block) = block && let RecordingUrls::Many(links) = &block.url {
                 prop_assert!(!links.is_empty());
             }
             for span in &rich.spans {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rutter_finding::Finding;
-use rutter_page::{Block, MediaUrl, Page, PageLimits, PageReader};
+use rutter_page::{Block, Page, PageLimits, PageReader, RecordingUrls};
 use serde_json::{Value, json};
 
 fn line(block: &Value) -> String {
@@ -78,7 +78,7 @@ fn assert_urls(kind: &str) {
         Some(Block::Audio(audio)) => &audio.url,
         _ => panic!("{page:?}"),
     };
-    assert!(matches!(url, MediaUrl::Many(links) if links.len() == 2));
+    assert!(matches!(url, RecordingUrls::Many(links) if links.len() == 2));
     assert_eq!(url.first(), "https://h.example/w");
 }
 

@@ -1,7 +1,7 @@
 //! Monitors requests: counts AI agents and detects unusual clients (SCP "Monitoring", ARC E.12).
 //!
 //! Input: the records of `report.rs`. Output: counters for `/metrics`, findings for the sinks.
-//! Memory is bounded by the table of agents and by the clients in [`Thresholds`].
+//! Memory is bounded by the table of agents and by the clients in [`OddClientThresholds`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use rutter_logs::{AccessRecord, ClientMonitor, OddClientThresholds};
 
 /// Counts agents and monitors clients.
 #[derive(Debug)]
-pub(crate) struct Monitor(Mutex<MonitorState>);
+pub(crate) struct TrafficMonitor(Mutex<MonitorState>);
 
 #[derive(Debug)]
 struct MonitorState {
@@ -24,7 +24,7 @@ struct MonitorState {
     odd: BTreeMap<&'static str, u64>,
 }
 
-impl Monitor {
+impl TrafficMonitor {
     pub(crate) fn new(thresholds: OddClientThresholds) -> Self {
         Self(Mutex::new(MonitorState {
             watch: ClientMonitor::new(thresholds),
@@ -81,7 +81,7 @@ mod tests {
 
     #[test] // SCP-206 ARC-065
     fn counts_agents_and_reports_unusual_clients() {
-        let monitor = Monitor::new(OddClientThresholds {
+        let monitor = TrafficMonitor::new(OddClientThresholds {
             pages: 3,
             has_collections: true,
             ..OddClientThresholds::DEFAULT

@@ -13,13 +13,13 @@ use rutter_page::Timestamp;
 use crate::clock::{LATEST, now};
 use crate::monitor::access::{AccessSink, cut, redact_secrets, redact_tokens};
 use crate::monitor::activity::{ActiveRequest, AwaitedSide, ConnectionActivity};
-use crate::monitor::clients::Monitor;
+use crate::monitor::clients::TrafficMonitor;
 use crate::monitor::metrics::Metrics;
 
 /// The receivers of access records.
 pub(crate) struct RequestObservers {
     pub(crate) sinks: Vec<Arc<dyn AccessSink>>,
-    pub(crate) monitor: Option<Monitor>,
+    pub(crate) monitor: Option<TrafficMonitor>,
 }
 
 impl RequestObservers {

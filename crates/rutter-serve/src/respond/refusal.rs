@@ -126,10 +126,10 @@ fn put_admission_fields(headers: &mut HeaderMap, error: &AdmissionError) {
             put(headers, WWW_AUTHENTICATE, challenge);
         }
         AdmissionError::MissingScope(TokenScope::Entries) => {
-            put(headers, WWW_AUTHENTICATE, ENTRIES)
+            put(headers, WWW_AUTHENTICATE, ENTRIES);
         }
         AdmissionError::MissingScope(TokenScope::Content) => {
-            put(headers, WWW_AUTHENTICATE, CONTENT)
+            put(headers, WWW_AUTHENTICATE, CONTENT);
         }
         AdmissionError::Malformed
         | AdmissionError::Body

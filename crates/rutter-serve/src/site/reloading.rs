@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tracing::info;
+
 use crate::admission::token::Tokens;
 use crate::reload::LoadAttempt;
 use crate::reload::failure::SiteError;
@@ -21,6 +23,7 @@ impl Site {
     pub fn reload(&self) -> Result<(), SiteError> {
         let result = self.load(LoadAttempt::Again);
         self.0.metrics.reloaded(result.is_ok());
+        info!(is_loaded = result.is_ok(), "reload requested");
         result
     }
 

@@ -1,6 +1,6 @@
 //! The Drowning Test (D73): measures what AI systems answer about an entity.
 //!
-//! Five standard [`queries`] go to each [`AiSystem`]; [`judge`] counts the surviving claims in
+//! Five standard [`questions`] go to each [`AiSystem`]; [`judge`] counts the surviving claims in
 //! each answer. Scoring uses fixed rules and no model, so that a score can be recomputed from its
 //! answer. [`AnswerHistory`] stores the scores, and [`RunSummary`] evaluates them.
 //!
@@ -42,7 +42,7 @@ mod words;
 pub use basin::{BasinEstimate, DEFAULT_SYSTEMS, MIN_ANSWERS, MIN_SYSTEMS, MarkerHealth, estimate};
 pub use history::{AnswerHistory, AnswerRecord, HistoryWriter, HumanRating};
 pub use judge::{AnswerScores, TestedEntity, judge};
-pub use query::{EntityQuery, StandardQuestion, queries};
+pub use query::{EntityQuestion, StandardQuestion, questions};
 pub use run::{DrownError, DrownPlan, FailedQuestion, QuestionOutcome, RunCounts, drown};
 pub use store::{AnswerStore, slugs};
 pub use summary::{EntitySummary, RunSummary, SilentChange, silent_changes};

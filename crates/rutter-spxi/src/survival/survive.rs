@@ -236,7 +236,8 @@ fn pieces(block: &Block<'_>) -> Vec<String> {
 }
 
 impl EntitySurvival {
-    /// Returns how many markers a step keeps; `None` for a step that does not exist.
+    /// Returns how many of the markers a step keeps; `None` if no marker of this entity passes the
+    /// step, for example because the page has no Markdown twin.
     pub fn share(&self, stage: PathStage) -> Option<KeptShare> {
         let mut share = None;
         for kept in self.markers.iter().filter_map(|marker| marker.kept_by(stage)) {
@@ -297,7 +298,7 @@ pub struct SiteSurvival {
 }
 
 impl SiteSurvival {
-    /// Returns how many markers a step keeps, out of the markers of all entities that have the
+    /// Returns how many of the markers a step keeps, over all entities of which a marker passes the
     /// step.
     pub fn share(&self, stage: PathStage) -> Option<KeptShare> {
         let shares = self.entities.iter().filter_map(|entity| entity.share(stage));

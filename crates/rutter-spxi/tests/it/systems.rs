@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rutter_spxi::survival::drown::{
-    AiSystem, AnswerFailure, AnswerProgram, AnswerSource, EntityQuery, StandardQuestion,
+    AiSystem, AnswerFailure, AnswerProgram, AnswerSource, EntityQuestion, StandardQuestion,
     SystemAnswer,
 };
 
@@ -28,7 +28,7 @@ fn ask_at_length(program: AnswerProgram, text: &str) -> Result<SystemAnswer, Ans
     let system = AiSystem { name: "s".to_owned(), source: AnswerSource::Program(program) };
     system.ask(
         "the-tide-house",
-        &EntityQuery { question: StandardQuestion::What, text: text.to_owned() },
+        &EntityQuestion { question: StandardQuestion::What, text: text.to_owned() },
     )
 }
 
@@ -135,7 +135,7 @@ fn transcripts_are_files_by_entity_and_question() {
         source: AnswerSource::Transcripts(fixtures("transcripts")),
     };
     let ask = |slug: &str, question: StandardQuestion| {
-        system.ask(slug, &EntityQuery { question, text: String::new() })
+        system.ask(slug, &EntityQuestion { question, text: String::new() })
     };
     let what = ask("the-tide-house", StandardQuestion::What).unwrap().text;
     assert_eq!(what, "The Tide House is a museum of tides in Cork, built in 1890.");
@@ -152,7 +152,7 @@ fn transcripts_are_files_by_entity_and_question() {
     fs::write(folder.path().join("e/who.txt"), "x".repeat((1 << 20) + 1)).unwrap();
     let system =
         AiSystem { name: "x".to_owned(), source: AnswerSource::Transcripts(folder.path().into()) };
-    let ask = |question| system.ask("e", &EntityQuery { question, text: String::new() });
+    let ask = |question| system.ask("e", &EntityQuestion { question, text: String::new() });
     assert!(matches!(ask(StandardQuestion::What), Err(AnswerFailure::NoTranscript)));
     assert!(matches!(ask(StandardQuestion::Who), Err(AnswerFailure::TooLong(_))));
 }

@@ -20,7 +20,7 @@ use crate::store::Staging;
 
 /// A staged page with owned data.
 #[derive(Debug, Clone)]
-struct OwnedPage {
+struct OwnedStagedPage {
     modified: Timestamp,
     digest: LineDigest,
     title: String,
@@ -43,7 +43,7 @@ pub(super) struct MemoryStaging<'s> {
     lines: u64,
     /// Number of staged pages that the publisher did not have.
     n_new: u64,
-    staged: BTreeMap<String, OwnedPage>,
+    staged: BTreeMap<String, OwnedStagedPage>,
     removed: BTreeMap<String, RemovalCause>,
     unfollowed: Vec<String>,
 }
@@ -97,7 +97,7 @@ impl<'s> MemoryStaging<'s> {
                 is_verified: row.source == PageSource::Scp,
                 delivered: members.get(url).map(|member| member.delivered),
             });
-            let OwnedPage { modified, digest, withheld, .. } = *staged;
+            let OwnedStagedPage { modified, digest, withheld, .. } = *staged;
             let is_verified = self.source == PageSource::Scp;
             let coming = IncomingVersion { modified, digest, withheld, is_verified };
             let fate = decide::decide(self.mode, known.as_ref(), coming);
@@ -244,7 +244,7 @@ impl Staging for MemoryStaging<'_> {
             }
             self.n_new += u64::from(is_new);
         }
-        let staged = OwnedPage {
+        let staged = OwnedStagedPage {
             modified: item.modified,
             digest: item.digest,
             title: item.title.to_owned(),

@@ -20,6 +20,7 @@ use std::hash::BuildHasher;
 use rusqlite::{OptionalExtension, params};
 use rutter_page::LineDigest;
 use rutter_scp::{SectionState, merge};
+use tracing::debug;
 
 use self::parts::{
     AddedPages, PublisherTotals, RowBuffer, StagedChanges, StagingDictionary, StagingParameters,
@@ -370,6 +371,14 @@ impl Staging for SqliteStaging<'_> {
         // The data is committed, so an error of resetting the pragma is ignored.
         drop(writer.pragma_update(None, "synchronous", "normal"));
         drop(writer);
+        debug!(
+            section = %self.options.name,
+            added = outlook.added,
+            changed = outlook.changed,
+            removed = outlook.removed,
+            is_committed = done.is_ok(),
+            "commit finished"
+        );
         done?;
         self.standing = StagingStatus::Committed;
         Ok(outlook)

@@ -1,5 +1,7 @@
 //! The steps of a sync of one site, in their order.
 
+use tracing::info;
+
 use crate::arc;
 use crate::collections::{self, CollectionResult, CollectionsInput, SectionFailures, adverts};
 use crate::consent::scope::ScopeRules;
@@ -80,6 +82,13 @@ impl SyncRun<'_> {
         let mut cache = self.state.discovery_cache.clone();
         cache.fetched_by_caller = files_fetched_by_sync(&cache);
         let discovery = self.discover(&cache, DISCOVERY_LIMITS, &mut discovered).await?;
+        let offer = &discovery.offer;
+        info!(
+            sections = offer.scp.sections.len(),
+            sitemaps = offer.sitemaps.len(),
+            has_arc = offer.arc.is_some(),
+            "discovery finished"
+        );
         Ok((discovery, discovered))
     }
 

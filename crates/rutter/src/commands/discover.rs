@@ -20,7 +20,7 @@ use crate::commands::{counted, format_bytes, method_text, now, print_findings};
 use crate::config::SettingsError;
 use crate::exit::ExitStatus;
 use crate::output::Output;
-use request_log::RequestLog;
+use request_log::NetworkLog;
 
 /// Arguments of `rutter discover`.
 #[derive(Debug, clap::Args)]
@@ -108,8 +108,8 @@ impl NetworkArgs {
 
     /// Returns the environment of the HTTP client (clock, name resolution, connections), and the
     /// log of its requests.
-    pub(crate) fn means(&self) -> anyhow::Result<(Environment, Arc<RequestLog>)> {
-        let journal = Arc::new(RequestLog::open(self.log.as_deref())?);
+    pub(crate) fn means(&self) -> anyhow::Result<(Environment, Arc<NetworkLog>)> {
+        let journal = Arc::new(NetworkLog::open(self.log.as_deref())?);
         Ok((Environment::system(Arc::clone(&journal) as _), journal))
     }
 }

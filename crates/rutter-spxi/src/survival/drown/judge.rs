@@ -9,7 +9,7 @@ use crate::{BasinState, Entity, Kernel, SemanticIndex};
 use rutter_finding::{Finding, FindingSink, Place, quoted};
 use rutter_page::{Digest, JsonTree};
 
-use super::query::{EntityQuery, StandardQuestion, queries};
+use super::query::{EntityQuestion, StandardQuestion, questions};
 use super::target::{CollisionTarget, contrasts, denies, has_denial, places};
 use super::words::{FoldedWord, content_words, name_words, sentences, words};
 use crate::survival::markers::MarkerSearch;
@@ -46,7 +46,7 @@ pub struct TestedEntity {
     /// Name of the entity.
     pub name: String,
     /// The five questions about the entity.
-    pub queries: [EntityQuery; 5],
+    pub queries: [EntityQuestion; 5],
     /// Basin state that the index states; used if there are too few answers.
     pub basin_state: Option<BasinState>,
     /// BDR estimate that the index states; used if there are too few answers.
@@ -90,7 +90,7 @@ impl TestedEntity {
         let targets = entity.collisions.iter().filter_map(|it| it.with.as_deref());
         let targets = targets.map(|with| CollisionTarget::new(with, &own, &said)).collect();
         Some(Self {
-            queries: queries(entity),
+            queries: questions(entity),
             basin_state: entity.basin_state,
             bdr: entity.bdr,
             claims: Digest::of(claims.to_json().as_bytes()),

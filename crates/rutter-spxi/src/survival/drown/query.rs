@@ -42,7 +42,7 @@ impl StandardQuestion {
 
 /// A question about one entity.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntityQuery {
+pub struct EntityQuestion {
     /// The standard question.
     pub question: StandardQuestion,
     /// Text of the question.
@@ -59,7 +59,7 @@ pub struct EntityQuery {
 /// let entity = Entity { name: Some("The Tide House".into()), collisions: vec![band], ..Entity::default() };
 /// assert_eq!(queries(&entity)[2].text, "How is The Tide House different from The Tide House (band)?");
 /// ```
-pub fn queries(entity: &Entity) -> [EntityQuery; 5] {
+pub fn questions(entity: &Entity) -> [EntityQuestion; 5] {
     let name = entity.name.as_deref().or(entity.id.as_deref()).unwrap_or("it");
     let name = rutter_finding::visible(name.trim());
     let neighbour = neighbour(entity);
@@ -71,7 +71,7 @@ pub fn queries(entity: &Entity) -> [EntityQuery; 5] {
             StandardQuestion::Used => format!("What is {name} used for?"),
             StandardQuestion::Open => format!("Is {name} open or commercial?"),
         };
-        EntityQuery { question, text }
+        EntityQuestion { question, text }
     })
 }
 
@@ -100,14 +100,14 @@ mod tests {
             negative_tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
             ..Entity::default()
         };
-        let [.., third, _, _] = queries(&entity);
+        let [.., third, _, _] = questions(&entity);
         third.text
     }
 
     #[test] // D73 SPX-078
     fn five_questions_name_the_entity_and_its_neighbour() {
         let entity = Entity { name: Some("Rutter".to_owned()), ..Entity::default() };
-        let texts = queries(&entity).map(|query| query.text);
+        let texts = questions(&entity).map(|query| query.text);
         assert_eq!(
             texts,
             [

@@ -13,7 +13,7 @@ use super::RULES;
 use super::basin::DEFAULT_SYSTEMS;
 use super::history::{AnswerRecord, HistoryWriter};
 use super::judge::{TestedEntity, judge};
-use super::query::{EntityQuery, StandardQuestion};
+use super::query::{EntityQuestion, StandardQuestion};
 use super::store::{AnswerStore, slugs};
 use super::system::{AiSystem, AnswerFailure, AnswerSource};
 use crate::survival::rules;
@@ -136,7 +136,7 @@ impl SystemRun<'_> {
         &mut self,
         subject: &TestedEntity,
         slug: &str,
-        query: &EntityQuery,
+        query: &EntityQuestion,
         tally: &mut RunCounts,
     ) -> Result<QuestionOutcome, DrownError> {
         let (run, name, question) = (self.plan.run, &self.system.name, query.question);

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::query::EntityQuery;
+use super::query::EntityQuestion;
 use super::store::file_name;
 
 /// Maximum length of the line that is kept of the standard error of a program.
@@ -119,7 +119,7 @@ pub enum AnswerFailure {
 impl AiSystem {
     /// Asks a question about an entity; `slug` is the folder name of the entity. A program that
     /// fails is started again, up to the maximum number of attempts.
-    pub fn ask(&self, slug: &str, query: &EntityQuery) -> Result<SystemAnswer, AnswerFailure> {
+    pub fn ask(&self, slug: &str, query: &EntityQuestion) -> Result<SystemAnswer, AnswerFailure> {
         match &self.source {
             AnswerSource::Transcripts(folder) => transcript(folder, slug, query),
             AnswerSource::Program(program) => {
@@ -141,7 +141,7 @@ impl AiSystem {
 fn transcript(
     folder: &Path,
     slug: &str,
-    query: &EntityQuery,
+    query: &EntityQuestion,
 ) -> Result<SystemAnswer, AnswerFailure> {
     let folder = folder.join(slug);
     let names = [file_name(query.question), format!("{}.md", query.question.key())];

@@ -14,13 +14,13 @@ use crate::output::print_line;
 
 /// Counts requests, and appends all events to a file if one is given.
 #[derive(Debug)]
-pub(crate) struct RequestLog {
+pub(crate) struct NetworkLog {
     file: Option<Mutex<File>>,
     n_asked: AtomicU64,
     has_failed: AtomicBool,
 }
 
-impl RequestLog {
+impl NetworkLog {
     /// Opens the log; new events are appended to an existing file.
     pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Self> {
         let open = |path: &Path| {
@@ -37,7 +37,7 @@ impl RequestLog {
     }
 }
 
-impl FetchLog for RequestLog {
+impl FetchLog for NetworkLog {
     fn record(&self, record: FetchRecord) {
         if matches!(record.event, FetchEvent::Sent { .. }) {
             self.n_asked.fetch_add(1, Ordering::Relaxed);

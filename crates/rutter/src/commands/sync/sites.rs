@@ -81,7 +81,7 @@ pub(super) struct SiteList {
 
 /// A site with its settings, as read from one argument or one line of the file.
 #[derive(Debug)]
-struct SiteLine {
+struct RequestedSite {
     /// Line number in the file; `None` for the command line.
     number: Option<usize>,
     url: Url,
@@ -115,7 +115,7 @@ pub(super) fn sites(
     };
     Scope::new(rules.clone())?;
     let mut list = SiteList::default();
-    let mut lines: Vec<SiteLine> = Vec::new();
+    let mut lines: Vec<RequestedSite> = Vec::new();
     for site in given {
         let words: Vec<&str> = [site].into_iter().chain(aliases).map(String::as_str).collect();
         lines.push(read(&words)?);
@@ -134,7 +134,7 @@ pub(super) fn sites(
                 continue;
             }
             match read(&words) {
-                Ok(line) => lines.push(SiteLine { number: Some(at + 1), ..line }),
+                Ok(line) => lines.push(RequestedSite { number: Some(at + 1), ..line }),
                 Err(error) => {
                     let hint =
                         error.downcast_ref::<SettingsError>().and_then(|fault| fault.hint.clone());
@@ -161,8 +161,8 @@ pub(super) fn sites(
 ///
 /// If two lines of a site have different settings, the first one wins, and the other one is
 /// reported with both line numbers.
-fn merge(lines: Vec<SiteLine>) -> (Vec<SiteLine>, Vec<String>) {
-    let mut merged: Vec<SiteLine> = Vec::new();
+fn merge(lines: Vec<RequestedSite>) -> (Vec<RequestedSite>, Vec<String>) {
+    let mut merged: Vec<RequestedSite> = Vec::new();
     let mut conflicts = Vec::new();
     for mut line in lines {
         line.rules.prefixes.extend(line.prefix.clone());
@@ -205,7 +205,7 @@ fn add(known: &mut Vec<String>, more: Vec<String>) {
 
 /// Creates a site with the filters of its line. A filter that the line does not set is taken from
 /// the command line.
-fn named(line: SiteLine, usual: &ScopeRules, args: &ScopeArgs) -> anyhow::Result<SiteToSync> {
+fn named(line: RequestedSite, usual: &ScopeRules, args: &ScopeArgs) -> anyhow::Result<SiteToSync> {
     let or = |own: Vec<String>, usual: &Vec<String>| {
         if own.is_empty() { usual.clone() } else { own }
     };
@@ -225,12 +225,12 @@ fn named(line: SiteLine, usual: &ScopeRules, args: &ScopeArgs) -> anyhow::Result
 }
 
 /// Parses a site with its aliases and settings.
-fn read(words: &[&str]) -> anyhow::Result<SiteLine> {
+fn read(words: &[&str]) -> anyhow::Result<RequestedSite> {
     let (site, rest) = words.split_first().context("no site is given")?;
     let mut url = site_url(site)?;
     let path = url.path().to_owned();
     url.set_path("/");
-    let mut line = SiteLine {
+    let mut line = RequestedSite {
         number: None,
         url,
         prefix: Some(path).filter(|path| path != "/"),
@@ -256,7 +256,7 @@ fn read(words: &[&str]) -> anyhow::Result<SiteLine> {
     Ok(line)
 }
 
-impl SiteLine {
+impl RequestedSite {
     /// Returns the first setting that differs from that of another line of the same site.
     fn different_setting(&self, other: &Self) -> Option<&'static str> {
         let is_same = |one: &[String], two: &[String]| {

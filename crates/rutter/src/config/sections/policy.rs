@@ -34,7 +34,7 @@ impl PolicyTable {
             .flag("policy-retention-notes")
             .example(r#""Update copies when the site changes.""#),
         key("access", |settings| &mut settings.policy.access)
-            .about("Access for AI consumers that are not listed")
+            .about("Access for AI consumers other than the approved ones")
             .flag("policy-access")
             .placeholder("GRANT"),
         key("access-rate", |settings| &mut settings.policy.access_rate)
