@@ -206,6 +206,7 @@ fn report_future_collections(
 
 /// Downloads and applies the files of a plan. Returns whether a file failed, so that
 /// planning again is useful.
+// More than 80 lines: one file after another, with the outcomes of each in the order of their severity.
 async fn execute(
     round: &mut CollectRound<'_>,
     plan: &SyncPlan,

@@ -53,11 +53,11 @@ pub struct EntityQuestion {
 /// contains its URL.
 ///
 /// ```
-/// # use rutter_spxi::survival::drown::queries;
+/// # use rutter_spxi::survival::drown::questions;
 /// # use rutter_spxi::{Collision, Entity};
 /// let band = Collision { with: Some("The Tide House (band)".into()), ..Collision::default() };
 /// let entity = Entity { name: Some("The Tide House".into()), collisions: vec![band], ..Entity::default() };
-/// assert_eq!(queries(&entity)[2].text, "How is The Tide House different from The Tide House (band)?");
+/// assert_eq!(questions(&entity)[2].text, "How is The Tide House different from The Tide House (band)?");
 /// ```
 pub fn questions(entity: &Entity) -> [EntityQuestion; 5] {
     let name = entity.name.as_deref().or(entity.id.as_deref()).unwrap_or("it");
