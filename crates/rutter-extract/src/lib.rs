@@ -6,14 +6,14 @@
 //! bytes, the options and a template version.
 //!
 //! ```
-//! use rutter_extract::{Options, html};
+//! use rutter_extract::{ExtractOptions, html};
 //! use rutter_page::{PageUrl, Timestamp};
 //!
 //! let url = PageUrl::parse("https://harbour.example/tides.html").unwrap();
 //! let seen = Timestamp::parse("2026-06-01T00:00:00Z").unwrap();
 //! let page = b"<html lang=en><title>Tides</title><nav><a href=/>Home</a></nav>
 //!     <main><h1>Tides</h1><p>High water is at <b>noon</b>.</main>";
-//! let extraction = html(page, &Options::new(url, seen));
+//! let extraction = html(page, &ExtractOptions::new(url, seen));
 //! assert_eq!(extraction.page.to_text(), "Tides\n\nHigh water is at noon.\n");
 //! assert!(extraction.to_markdown().contains("High water is at **noon**."));
 //! ```

@@ -55,8 +55,8 @@ impl SiteControl {
     /// added to those for all pages.
     ///
     /// ```
-    /// # use rutter_extract::{Control, PathControl, SiteControl};
-    /// let main = |text: &str| Control { main: vec![text.parse().unwrap()], ..Control::default() };
+    /// # use rutter_extract::{OwnerSelectors, PathControl, SiteControl};
+    /// let main = |text: &str| OwnerSelectors { main: vec![text.parse().unwrap()], ..OwnerSelectors::default() };
     /// let site = SiteControl {
     ///     all: main("main"),
     ///     paths: vec![PathControl::new("/guides/**", main(".guide"))],

@@ -96,7 +96,7 @@ impl UsageSignals {
     /// ```
     /// let now = rutter_page::Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
     /// let signals = rutter_extract::UsageSignals::of_directives("all, unavailable_after: 1 Jan 2020");
-    /// assert_eq!(signals.refusal(now), Some(rutter_extract::Refusal::Expired));
+    /// assert_eq!(signals.refusal(now), Some(rutter_extract::UseRefusal::Expired));
     /// ```
     pub fn of_directives(value: &str) -> Self {
         let mut signals = Self::default();

@@ -46,8 +46,8 @@ pub struct Rule {
     pub code: &'static str,
     /// Readable name of the rule in lower case, with hyphens between the words.
     pub name: &'static str,
-    /// Clause or decision behind the rule: an id in `conformance/requirements.tsv`, or a decision
-    /// id.
+    /// Clause or decision behind the rule: an id in `conformance/requirements.tsv`, a section of a
+    /// named RFC, or a decision id.
     pub clause: &'static str,
     /// Severity of the rule for readers; `None` if only validation reports the rule.
     pub lenient: Option<Severity>,

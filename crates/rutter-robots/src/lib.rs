@@ -90,8 +90,8 @@ impl RobotsTxt {
     /// Parses a file; invalid lines are ignored.
     ///
     /// ```
-    /// # use rutter_robots::Robots;
-    /// let robots = Robots::parse(b"user-agent: *\ndisallow: /private");
+    /// # use rutter_robots::RobotsTxt;
+    /// let robots = RobotsTxt::parse(b"user-agent: *\ndisallow: /private");
     /// assert!(!robots.is_allowed("rutter", "https://harbour.example/private/notes"));
     /// assert!(robots.is_allowed("rutter", "/public"));
     /// ```

@@ -68,14 +68,14 @@ rutter_finding::rules! {
             "Disallow:",
             "Sitemap: https://harbour.example/sitemap.xml",
     }
-    ROBOTS_TOO_LARGE = "RB006" "robots-too-large" (warning, "D81") {
+    ROBOTS_TOO_LARGE = "RB006" "robots-too-large" (warning, "RFC 9309, 2.5") {
         title: "robots.txt is larger than 512000 bytes",
         why: "Crawlers may stop reading after 500 KiB and ignore all further rules.",
         fix: "Combine rules with wildcards, and delete the groups of discontinued crawlers.",
         wrong: "A robots.txt of 600 kB with one Disallow line per page.",
         right: "One rule for all these pages, such as `Disallow: /archive/`.",
     }
-    BAD_CRAWL_DELAY = "RB007" "bad-crawl-delay" (advice, "D81") {
+    BAD_CRAWL_DELAY = "RB007" "bad-crawl-delay" (advice, "D52") {
         title: "Crawl-delay is not a number of seconds",
         why: "Crawlers that support Crawl-delay ignore the line.",
         fix: "Write a number of seconds such as 5 or 0.5.",

@@ -1,6 +1,6 @@
 //! Tests of robots.txt decisions and findings.
 //!
-//! Every `fixtures/robots/*.txt` is a case; its `.expect` lists `allow` or
+//! Every `crates/rutter-robots/fixtures/*.txt` is a case; its `.expect` lists `allow` or
 //! `deny`, an agent, a URL, and optionally the deciding line.
 
 use std::fs;

@@ -76,14 +76,14 @@ fn rejects_newer_formats() {
     }
 }
 
-/// `cargo test -p rutter-store fixture` with `RUTTER_UPDATE=1` writes the file of the newest
+/// `cargo test -p rutter-store reads_stored_file` with `UPDATE_EXPECTED=1` writes the file of the newest
 /// format; files of older formats are never written again.
 #[test] // F09
 fn reads_stored_file_of_format_1() {
     let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format-1.db.zst");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
-    if std::env::var_os("RUTTER_UPDATE").is_some() {
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
         let store = open(&path);
         let (_, lease) = publisher(&store);
         put(&store, &lease, begin("all", StagingMode::Snapshot, 1), &many(0, 30)).unwrap();

@@ -1,7 +1,7 @@
 //! Planner cases: every `fixtures/plan/*.case` is one.
 //!
 //! Above `---` are the offer, the replica and the known failures; below it is the plan.
-//! Times are days and hours (`7d`, `7d12h`). `RUTTER_UPDATE=1 cargo test -p rutter-sync
+//! Times are days and hours (`7d`, `7d12h`). `UPDATE_EXPECTED=1 cargo test -p rutter-sync
 //! cases` writes the actual plans instead.
 
 use std::fmt::Write as _;
@@ -152,7 +152,7 @@ fn plans_every_case_as_expected() {
         let text = fs::read_to_string(&path).unwrap();
         let (case, expected) = text.split_once("---\n").unwrap();
         let found = plan_text(&run(case));
-        if std::env::var_os("RUTTER_UPDATE").is_some() {
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
             fs::write(&path, format!("{case}---\n{found}")).unwrap();
         } else {
             assert_eq!(found, expected, "{}", path.display());

@@ -234,7 +234,7 @@ fn traced(root: &Path, now: &str, inject: &str) -> bool {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-qq", "-o", "/dev/null", "-e", inject]);
     strace.arg(inner.get_program()).args(inner.get_args());
-    strace.current_dir(root).env("SOURCE_DATE_EPOCH", now).env_remove("RUTTER_UPDATE");
+    strace.current_dir(root).env("SOURCE_DATE_EPOCH", now).env_remove("UPDATE_EXPECTED");
     strace.stdout(Stdio::null()).stderr(Stdio::null());
     strace.status().unwrap().success()
 }
@@ -285,7 +285,7 @@ fn build(root: &Path, now: &str) -> Command {
         .current_dir(root)
         .env("SOURCE_DATE_EPOCH", now)
         // Renews the texts of other tests; to a build it is how often a site changes.
-        .env_remove("RUTTER_UPDATE")
+        .env_remove("UPDATE_EXPECTED")
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     command
