@@ -2,7 +2,7 @@
 //!
 //! Input: every `.html` file below a folder. Output: `features.f32` (rows of
 //! little-endian floats), `links.u32` (rows of little-endian integers, see
-//! [`Dump::links`]), `segments.jsonl` (for each page its file and the texts of
+//! [`FeatureDump::links`]), `segments.jsonl` (for each page its file and the texts of
 //! its segments) and `features.json` (names, version and sizes).
 
 use std::fs::{self, File};

@@ -35,7 +35,7 @@ enum ReadPhase {
 
 /// What the reader expects next inside brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ExpectedToken {
+enum NextInBrackets {
     /// The first value or the closing bracket.
     First,
     /// A comma or the closing bracket.
@@ -52,7 +52,7 @@ pub struct ArcReader<R: Read> {
     window: InputWindow<R>,
     limits: Limits,
     phase: ReadPhase,
-    wanted: ExpectedToken,
+    wanted: NextInBrackets,
     has_pages: bool,
     head: HeaderCollector,
     inference: SiteGuess,
@@ -103,7 +103,7 @@ impl<R: Read> ArcReader<R> {
             window: InputWindow::new(input, limits.bytes),
             limits,
             phase: ReadPhase::New,
-            wanted: ExpectedToken::First,
+            wanted: NextInBrackets::First,
             has_pages: false,
             head: HeaderCollector::default(),
             inference: SiteGuess::default(),
@@ -166,7 +166,7 @@ impl<R: Read> ArcReader<R> {
                         Some(entry) => (entry, used),
                         None => {
                             self.window.advance(used);
-                            self.wanted = ExpectedToken::Comma;
+                            self.wanted = NextInBrackets::Comma;
                             continue;
                         }
                     }
@@ -175,14 +175,14 @@ impl<R: Read> ArcReader<R> {
             if !belongs(&entry.url, idx, self.head.origin.as_deref(), &mut self.inference) {
                 report_other(&entry.url, idx, sink);
                 self.window.advance(used);
-                self.wanted = ExpectedToken::Comma;
+                self.wanted = NextInBrackets::Comma;
                 continue;
             }
             self.urls.register(entry.url.key(), idx);
             self.n_taken += 1;
             let taken = take(entry, idx, sink);
             self.window.advance(used);
-            self.wanted = ExpectedToken::Comma;
+            self.wanted = NextInBrackets::Comma;
             return Ok(Some(taken));
         }
         Ok(None)
@@ -257,7 +257,7 @@ impl<R: Read> ArcReader<R> {
                         }
                     }
                     self.window.advance(1);
-                    (self.phase, self.wanted) = (ReadPhase::Root, ExpectedToken::First);
+                    (self.phase, self.wanted) = (ReadPhase::Root, NextInBrackets::First);
                 }
                 ReadPhase::Root => {
                     if self.is_value(b'}')? {
@@ -270,7 +270,7 @@ impl<R: Read> ArcReader<R> {
                     if self.is_value(b']')? {
                         return Ok(true);
                     }
-                    (self.phase, self.wanted) = (ReadPhase::Root, ExpectedToken::Comma);
+                    (self.phase, self.wanted) = (ReadPhase::Root, NextInBrackets::Comma);
                 }
                 ReadPhase::After => {
                     if self.window.peek()?.is_some() {
@@ -290,16 +290,16 @@ impl<R: Read> ArcReader<R> {
                 return Err(self.stop(&rules::TRUNCATED, ""));
             };
             match (byte, self.wanted) {
-                (b',', ExpectedToken::Comma) => {
+                (b',', NextInBrackets::Comma) => {
                     self.window.advance(1);
-                    self.wanted = ExpectedToken::Next;
+                    self.wanted = NextInBrackets::Next;
                 }
-                (byte, ExpectedToken::First | ExpectedToken::Comma) if byte == end => {
+                (byte, NextInBrackets::First | NextInBrackets::Comma) if byte == end => {
                     self.window.advance(1);
                     return Ok(false);
                 }
-                (_, ExpectedToken::First | ExpectedToken::Next) => return Ok(true),
-                (byte, ExpectedToken::Comma) => {
+                (_, NextInBrackets::First | NextInBrackets::Next) => return Ok(true),
+                (byte, NextInBrackets::Comma) => {
                     let found = quoted(&char::from(byte).to_string());
                     return Err(
                         self.stop(&rules::NOT_JSON, &format!("expected a comma, found {found}"))
@@ -336,7 +336,7 @@ impl<R: Read> ArcReader<R> {
                 return Err(self.stop(&rules::PAGES_FORM, ""));
             }
             self.window.advance(1);
-            (self.phase, self.wanted) = (ReadPhase::Pages, ExpectedToken::First);
+            (self.phase, self.wanted) = (ReadPhase::Pages, NextInBrackets::First);
             return Ok(());
         }
         let used = self.window.measure(self.limits.head)?;
@@ -345,7 +345,7 @@ impl<R: Read> ArcReader<R> {
             self.head.take(&name, raw, &self.limits, sink)?;
         }
         self.window.advance(used);
-        self.wanted = ExpectedToken::Comma;
+        self.wanted = NextInBrackets::Comma;
         Ok(())
     }
 }

@@ -143,8 +143,8 @@ pub(crate) fn entry(
     };
     let directives = directives(&fields.robots, exclusion);
     if !shows_content {
-        // The settings are checked again, because the record of an unreadable file may be older
-        // than the settings.
+        // The settings are checked again: if a file cannot be read, its record comes from an
+        // earlier build, and may be older than the settings.
         let needs_login = fields.needs_login || exclusion::is_restricted(plan, &row.url);
         let may_be_used = fields.needs_login && fields.is_for_ai;
         let entry = ArcEntry {

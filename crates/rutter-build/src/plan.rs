@@ -9,7 +9,7 @@ mod layers;
 use std::path::PathBuf;
 
 use rutter_arc::ArcPolicy;
-use rutter_extract::{Glob, SiteControl};
+use rutter_extract::{Glob, SiteExtractSettings};
 use rutter_page::{LanguageTag, Timestamp};
 use rutter_scp::advert::UpdateFrequency;
 use rutter_spxi::{Entity, Kernel, PacketQuestion, SemanticIndex};
@@ -68,7 +68,7 @@ pub struct BuildPlan {
     /// Settings for personal data.
     pub privacy: PrivacySettings,
     /// Settings that select which content of a page is extracted.
-    pub extract: SiteControl,
+    pub extract: SiteExtractSettings,
     /// Whether the git history provides the dates of new pages.
     pub git_dates: bool,
     /// A folder in a git repository that holds sources of pages, in addition to the folders of the
@@ -122,7 +122,7 @@ impl BuildPlan {
             arc: ArcSettings::default(),
             spxi: None,
             privacy: PrivacySettings::default(),
-            extract: SiteControl::default(),
+            extract: SiteExtractSettings::default(),
             git_dates: false,
             git_root: None,
             git_sources: Vec::new(),

@@ -22,7 +22,7 @@ mod text_match;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use rutter_extract::{CoverageTally, SiteControl};
+use rutter_extract::{CoverageTally, SiteExtractSettings};
 use rutter_finding::{Finding, Place, quoted};
 use rutter_report::{FileReport, Overview};
 
@@ -74,7 +74,7 @@ pub struct SiteCheckOptions {
     /// The minimum share of the main text of a page that must be extracted, if any.
     pub min_coverage: Option<f32>,
     /// Extraction selectors of the site owner.
-    pub extract: SiteControl,
+    pub extract: SiteExtractSettings,
 }
 
 /// The result of checking a site.

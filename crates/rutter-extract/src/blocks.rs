@@ -15,7 +15,7 @@ use rutter_page::{Block, CowStr, LinkBlock, TextBlock};
 use self::texts::lone_link;
 pub(crate) use self::texts::{one_line, parts, shift};
 use crate::address::BaseUrl;
-use crate::code_frame::CodeFrames;
+use crate::code_frame::CodeCaptions;
 use crate::dom::Dom;
 use crate::handle::{LinkTarget, handle};
 use crate::hint::{self, ElementHints};
@@ -54,7 +54,7 @@ pub(crate) struct BlockWalker<'w> {
     /// Labels, captions and buttons that are not read at their own position, sorted.
     pub(crate) skipped: Vec<u32>,
     pub(crate) tabs: TabPanels,
-    pub(crate) frames: CodeFrames,
+    pub(crate) frames: CodeCaptions,
     /// Whether the walk is inside a list item, a table cell or a heading, whose text stays in one
     /// line.
     pub(crate) is_inside: bool,
@@ -82,7 +82,7 @@ impl<'w> BlockWalker<'w> {
         let n_segments = region.roots.iter().map(|root| survey.within(dom, *root).len()).sum();
         let mut skipped = Vec::new();
         let tabs = TabPanels::of(dom, &region.roots, &mut skipped);
-        let frames = CodeFrames::of(dom, survey, &region.roots, &mut skipped);
+        let frames = CodeCaptions::of(dom, survey, &region.roots, &mut skipped);
         skipped.sort_unstable();
         Self {
             dom,

@@ -80,12 +80,12 @@ const NO_LANGUAGE: &[&str] = &["code", "plain", "plain text", "plaintext", "text
 
 /// The captions of the code blocks of a page.
 #[derive(Debug, Default)]
-pub(crate) struct CodeFrames {
+pub(crate) struct CodeCaptions {
     /// Pairs of a code block and its caption, sorted by block.
     captions: Vec<(u32, u32)>,
 }
 
-impl CodeFrames {
+impl CodeCaptions {
     /// Finds the frames of the code blocks below `roots`. Adds to `skipped` the elements without
     /// content, and the captions, because captions are read together with their blocks.
     pub(crate) fn of(

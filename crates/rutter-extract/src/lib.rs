@@ -38,6 +38,7 @@ mod coverage;
 mod date;
 mod description;
 mod dom;
+mod extract_settings;
 mod extraction;
 mod facts;
 mod glob;
@@ -68,7 +69,6 @@ pub mod rules;
 pub mod safety;
 mod selector;
 mod shell;
-mod site_control;
 mod space;
 mod streamed;
 mod survey;
@@ -93,6 +93,7 @@ pub use classify::dump::{FeatureDump, dump};
 pub use classify::features::{FEATURES, FEATURES_VERSION, Feature};
 pub use classify::{PageType, model_version};
 pub use coverage::{Coverage, CoverageTally, DroppedPart, PageCoverage};
+pub use extract_settings::{PathExtractSettings, SiteExtractSettings};
 pub use extraction::{Extraction, PartDecision};
 pub use facts::{
     AlternateVersion, AnnotatedElement, HeadLink, PageLink, PageStatements, RobotsMeta,
@@ -106,7 +107,6 @@ pub use options::{ExtractOptions, LinkBlocks, OwnerSelectors, TemplateChoice};
 pub use read::{facts, html};
 pub use selector::{Selector, SelectorError};
 pub use shell::TextSource;
-pub use site_control::{PathControl, SiteControl};
 pub use template::{PageSketch, SAMPLE, TemplateSet, TemplateVersionId, sample_key};
 pub use usage_signals::{UsageSignals, UseRefusal};
 

@@ -147,7 +147,7 @@ rutter_finding::rules! {
     }
     EMBEDDED_TEXT = "HT021" "embedded-text" (note, "D37") {
         title: "text of the page is only in embedded data or a `noscript` element",
-        why: "Rutter publishes this text. Crawlers that neither run scripts nor read such data get an empty page.",
+        why: "Rutter publishes the text that it found in embedded data or in `noscript` elements. Crawlers that neither run scripts nor read these get an empty page.",
         fix: "Render the page on the server or during the build.",
         wrong in "page.html": r#"<html lang="en"><head><title>Tides</title></head><body><div id="root"></div><noscript><p>High water is at 06:12 and at 18:40 on the first day of the month. The gate of the inner harbour opens two hours before that. Boats that come later wait at the pontoon outside, which has nine berths.</p></noscript><script src="/app.js"></script></body></html>"#,
         right: r#"<html lang="en"><head><title>Tides</title></head><body><main><p>High water is at 06:12 and at 18:40.</p></main><script src="/app.js"></script></body></html>"#,

@@ -18,7 +18,7 @@ use crate::verdict::is_heading_button;
 
 /// Maximum number of levels between a label and the element that also holds its panels.
 const FARTHEST: usize = 6;
-/// Maximum number of items in a label.
+/// Maximum number of nodes (elements and texts) in a label.
 const MOST_ITEMS: u32 = 64;
 /// Maximum length of a tab label, and of a button label, which may be a question; in characters.
 const LONGEST: usize = 80;

@@ -82,7 +82,7 @@ impl OpenRange {
 }
 
 /// Tests whether items are in the main content; must be called in document order.
-struct MainMembership<'w> {
+struct MainContentTester<'w> {
     dom: &'w Dom,
     region: &'w MainRegion,
     /// Index of the first item that was not visited.
@@ -91,7 +91,7 @@ struct MainMembership<'w> {
     dropped_until: u32,
 }
 
-impl MainMembership<'_> {
+impl MainContentTester<'_> {
     fn has(&mut self, at: u32) -> bool {
         let dropped = self.region.dropped.get(self.seen as usize..=at as usize);
         for (here, reason) in (self.seen..).zip(dropped.unwrap_or_default()) {
@@ -124,7 +124,7 @@ impl VisiblePage {
         let mut ends: Vec<u32> = Vec::new();
         // End of the current hidden element.
         let mut hidden_until = 0;
-        let mut main = MainMembership { dom, region, seen: body, dropped_until: 0 };
+        let mut main = MainContentTester { dom, region, seen: body, dropped_until: 0 };
         let mut notes = AnnotationInput { dom, survey, base, labels: None };
         // Attributes of the root element apply to the page.
         let root = dom.item(body).parent;

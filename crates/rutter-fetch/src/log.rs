@@ -106,10 +106,10 @@ impl FetchEvent {
             Self::Failed { url, why, bytes } => debug!(%url, why, bytes, "request failed"),
             Self::Paused { wait, status } => info!(host, ?wait, status, "host paused"),
             Self::Redirected { from, to } => debug!(%from, %to, "redirect followed"),
-            Self::Refused { url, why } => info!(%url, %why, "request refused"),
+            Self::Refused { url, why } => info!(%url, why = why.to_string(), "request refused"),
             Self::Robots { url, closed: None } => debug!(%url, "robots.txt evaluated"),
             Self::Robots { url, closed: Some(reason) } => {
-                info!(%url, %reason, "robots.txt disallows all URLs");
+                info!(%url, reason = reason.to_string(), "robots.txt disallows all URLs");
             }
             Self::NewHost { site } => info!(host, %site, "contacting a host of another name"),
             Self::Resumed { at } => debug!(host, at, "download resumed"),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::decode;
 use crate::error::{BadResponse, FailureCause, FetchError, RobotsReason};
 use crate::header::Validators;
+use crate::redact::redact;
 use crate::request::{FetchedResponse, ResponseBody};
 use crate::resource_kind::ResourceKind;
 
@@ -156,7 +157,7 @@ impl CachedRobots {
                     max_age,
                 });
             }
-            Err(error) => return Err((error.cause.to_string(), Some(error))),
+            Err(error) => return Err((redact(&error.cause.to_string()), Some(error))),
         };
         let life = answer.fields.freshness.max_age.map_or(MAX_CACHE_AGE, Duration::from_secs);
         let max_age = life.clamp(MIN_CACHE_AGE, MAX_CACHE_AGE).as_secs();

@@ -4,7 +4,7 @@
 //! [`RuleRegistry`] finds rules by code and name, and [`explain()`] describes a rule with its
 //! examples. [`Baseline`](baseline::Baseline) removes known findings, [`quota`] limits the listed
 //! pages, [`layer::scores`] computes points. An [`Outcome`] holds the results of one run;
-//! [`ReportFormat::write`](format::Format::write) prints it, together with the affected lines from
+//! [`ReportFormat::write`](format::ReportFormat::write) prints it, together with the affected lines from
 //! [`excerpt`].
 //!
 //! This crate knows no rule and checks no file.

@@ -51,8 +51,8 @@ pub use manifest::{
     FileRecord, Manifest, ManifestWriter, Owner, digest_of, digest_of_file, time_of,
 };
 pub use page_cache::{
-    CacheEntry, CacheIndex, CacheKey, PageCacheReader, PageCacheWriter, PageMetadata, PageRecord,
-    VisibilityKey, WithheldPage,
+    CacheEntry, CacheIndexReader, CacheKey, PageCacheReader, PageCacheWriter, PageMetadata,
+    PageRecord, VisibilityKey, WithheldPage,
 };
 pub use paths::{StatePaths, absolute_path, copy_atomically, remove_folder};
 pub use publication::{EncodedFile, Publication, PublishedCollection, SitemapPart};

@@ -12,7 +12,7 @@ mod writer;
 use rutter_extract::Coverage;
 use serde::{Deserialize, Serialize};
 
-pub use self::reader::{CacheIndex, PageCacheReader};
+pub use self::reader::{CacheIndexReader, PageCacheReader};
 pub use self::writer::PageCacheWriter;
 use crate::arc::ArcFields;
 
@@ -150,7 +150,7 @@ mod tests {
             }
             writer.finish(&mut old).unwrap();
 
-            let mut keys = CacheIndex::open(&first).unwrap();
+            let mut keys = CacheIndexReader::open(&first).unwrap();
             let mut old = PageCacheReader::open(&first).unwrap();
             let mut writer = PageCacheWriter::create(&second).unwrap();
             let mut expected = Vec::new();
@@ -181,7 +181,7 @@ mod tests {
         let path = folder.path().join("pack");
         for bytes in [&b""[..], b"nonsense that is long", b"RUTPACK1\x01\x02"] {
             std::fs::write(&path, bytes).unwrap();
-            assert_eq!(CacheIndex::open(&path).unwrap().get("https://h.example/"), None);
+            assert_eq!(CacheIndexReader::open(&path).unwrap().get("https://h.example/"), None);
             assert!(
                 PageCacheReader::open(&path).unwrap().get("https://h.example/").unwrap().is_none()
             );

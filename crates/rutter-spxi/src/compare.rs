@@ -28,7 +28,7 @@ pub(crate) fn with_site(
     sink: &mut dyn FindingSink,
 ) {
     let home = given.address.or(index.id.as_deref()).and_then(origin);
-    let mut compare = IndexComparison { graph, index, places, home, sink };
+    let mut compare = IndexSiteChecker { graph, index, places, home, sink };
     match given.site.pages {
         Some(pages) => compare.pages(pages, unchecked),
         None => unchecked.extend(["pages (rule 2)", "markers (rule 4)", "links of pages"]),
@@ -78,7 +78,7 @@ fn names_index(text: &str) -> bool {
     })
 }
 
-struct IndexComparison<'g, 'v, 's> {
+struct IndexSiteChecker<'g, 'v, 's> {
     graph: &'g JsonLdGraph<'v>,
     index: &'g SemanticIndex,
     places: &'g IndexPositions,
@@ -86,7 +86,7 @@ struct IndexComparison<'g, 'v, 's> {
     sink: &'s mut dyn FindingSink,
 }
 
-impl<'g> IndexComparison<'g, '_, '_> {
+impl<'g> IndexSiteChecker<'g, '_, '_> {
     fn report(&mut self, rule: &'static Rule, at: PlaceId, detail: &str) {
         self.sink.report(Finding::new(rule, self.graph.place(at), detail));
     }

@@ -378,7 +378,7 @@ rutter_finding::rules! {
     }
     BDR_FORM = "SX064" "spxi-bdr" (warning, "SPX-067") {
         title: "`spxi:bdrEstimate` is not a number from 0.0 to 1.0 and is ignored",
-        why: "The member states the share of right answers about the entity. Rule 5 of the specification requires a number in this range.",
+        why: "`spxi:bdrEstimate` states the share of right answers about the entity. Rule 5 of the specification requires a number from 0.0 to 1.0.",
         fix: "Write a number without quotes, or omit the member if nothing was measured.",
         wrong in "entity in spxi-index.jsonld": r#"{"spxi:bdrEstimate": "40 %"}"#,
         right: r#"{"spxi:bdrEstimate": 0.4}"#,

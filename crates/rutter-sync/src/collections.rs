@@ -11,7 +11,7 @@ mod download;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rutter_fetch::Url;
+use rutter_fetch::{Url, redact};
 use rutter_page::Digest;
 use rutter_scp::CollectionKind;
 use rutter_scp::advert::AdvertisedCollection;
@@ -117,11 +117,13 @@ pub(crate) fn offer_of(
 }
 
 /// Brings the sections of a site up to date by collections.
+///
+/// Returns what was reached, also if an error stopped it.
 pub(crate) async fn collect(
     input: CollectionsInput<'_>,
     offer: &PlanOffer,
     adverts: &BTreeMap<String, AdvertisedCollection>,
-) -> Result<CollectionResult, SyncError> {
+) -> (CollectionResult, Result<(), SyncError>) {
     let CollectionsInput { context, page_policy, state } = input;
     let mut round = CollectRound {
         context,
@@ -131,7 +133,18 @@ pub(crate) async fn collect(
         problems: vec![],
         waiting: BTreeSet::new(),
     };
-    report_future_collections(&mut round, adverts);
+    let outcome = collect_rounds(&mut round, offer, adverts).await;
+    (round.result, outcome)
+}
+
+/// Plans and executes until no further plan is useful.
+async fn collect_rounds(
+    round: &mut CollectRound<'_>,
+    offer: &PlanOffer,
+    adverts: &BTreeMap<String, AdvertisedCollection>,
+) -> Result<(), SyncError> {
+    let context = round.context;
+    report_future_collections(round, adverts);
     round.result.state.rejected_files.retain(|url, _| adverts.contains_key(url));
     let mut reasons: BTreeMap<String, PlanReason> = BTreeMap::new();
     if !round.result.state.stale_sections.is_empty() {
@@ -163,9 +176,9 @@ pub(crate) async fn collect(
         if is_over || number == ROUNDS {
             return report_sections(round, &plan, &reasons);
         }
-        is_over = !execute(&mut round, &plan, adverts).await?;
+        is_over = !execute(round, &plan, adverts).await?;
     }
-    Ok(round.result)
+    Ok(())
 }
 
 /// The plans and files of one sync so far.
@@ -230,7 +243,7 @@ async fn execute(
                 page_policy: round.page_policy,
                 rejected_files: &mut round.result.state.rejected_files,
             };
-            let span = info_span!("section", name = %section, url = %planned_file.url);
+            let span = info_span!("section", name = %section, url = redact(&planned_file.url));
             info!(parent: &span, reason = %step.reason, "applying a collection");
             let outcome =
                 fetch_and_apply(&mut download, advert, planned_file, is_plain, is_known, leave)
@@ -348,7 +361,7 @@ fn record_failure(
         state: None,
         bytes: planned_file.size,
         at: round.context.now,
-        outcome: rutter_fetch::redact(&text),
+        outcome: redact(&text),
     };
     round.context.store.record_download(round.context.lease_guard.lease(), &taken)?;
     let may_resolve = may_resolve || kind != ProblemKind::Policy;
@@ -359,10 +372,10 @@ fn record_failure(
 
 /// Adds the result for each section to the report.
 fn report_sections(
-    mut round: CollectRound<'_>,
+    round: &mut CollectRound<'_>,
     plan: &SyncPlan,
     reasons: &BTreeMap<String, PlanReason>,
-) -> Result<CollectionResult, SyncError> {
+) -> Result<(), SyncError> {
     let sections = round.context.sections()?;
     for (name, step) in &plan.steps {
         let held = sections.iter().find(|section| section.name == *name);
@@ -414,5 +427,5 @@ fn report_sections(
         }
     }
     round.result.state.stale_sections.retain(|name| plan.steps.contains_key(name));
-    Ok(round.result)
+    Ok(())
 }

@@ -91,6 +91,15 @@ pub(crate) fn storage_of<'e>(
     if let Some(rutter_store::WriteError::Storage(storage)) = cause.downcast_ref() {
         return Some(storage);
     }
+    if let Some(LeaseError::Storage(storage)) = cause.downcast_ref() {
+        return Some(storage);
+    }
+    if let Some(StageError::Storage(storage)) = cause.downcast_ref() {
+        return Some(storage);
+    }
+    if let Some(CommitError::Storage(storage)) = cause.downcast_ref() {
+        return Some(storage);
+    }
     match cause.downcast_ref()? {
         SyncError::Query(QueryError::Storage(storage))
         | SyncError::Write(rutter_store::WriteError::Storage(storage))

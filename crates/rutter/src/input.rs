@@ -20,10 +20,10 @@ const MIN_SIZE_FOR_PROGRESS: u64 = 16 << 20;
 /// An input file, with the name that the user gave it.
 pub(crate) struct InputFile {
     name: String,
-    location: SourceLocation,
+    location: InputBytes,
 }
 
-enum SourceLocation {
+enum InputBytes {
     File(PathBuf),
     /// Standard input or a pipe, copied to an unnamed temporary file, so that it has a size and can
     /// be read again.
@@ -44,7 +44,7 @@ impl InputFile {
             let pipe = File::open(path).with_context(|| name.clone())?;
             return Self::spooled(name, pipe);
         }
-        Ok(Self { name, location: SourceLocation::File(path.to_owned()) })
+        Ok(Self { name, location: InputBytes::File(path.to_owned()) })
     }
 
     /// Copies a stream that can be read only once, up to the size limit of the specification.
@@ -54,7 +54,7 @@ impl InputFile {
         let copied = io::copy(&mut input.take(most + 1), &mut spool);
         let copied = copied.with_context(|| format!("cannot read {name}"))?;
         anyhow::ensure!(copied <= most, "{name} has more than {most} bytes");
-        Ok(Self { name, location: SourceLocation::Spool(Arc::new(spool)) })
+        Ok(Self { name, location: InputBytes::Spool(Arc::new(spool)) })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -64,12 +64,12 @@ impl InputFile {
     /// Opens the input from its start, with a progress bar if it is large and stderr is a terminal.
     pub(crate) fn open(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
         let (input, size): (Box<dyn Read + Send>, u64) = match &self.location {
-            SourceLocation::File(path) => {
+            InputBytes::File(path) => {
                 let file = File::open(path)?;
                 let size = file.metadata()?.len();
                 (Box::new(file), size)
             }
-            SourceLocation::Spool(spool) => {
+            InputBytes::Spool(spool) => {
                 let size = spool.metadata()?.len();
                 (Box::new(SharedFileReader { file: Arc::clone(spool), at: 0 }), size)
             }

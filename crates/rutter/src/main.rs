@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::exit::ExitStatus;
-use crate::output::{Output, Verbosity};
+use crate::output::{Detail, Output, Verbosity};
 
 /// Make websites readable for machines, and keep verified copies of them
 ///
@@ -47,7 +47,7 @@ struct Cli {
     /// all findings and all excluded pages; by default, notes are omitted, and at most 3 findings of
     /// each rule are printed. The environment variable `RUTTER_LOG` chooses the level of each
     /// library, such as `RUTTER_LOG=rutter_fetch=debug`.
-    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     #[command(subcommand)]
     command: Command,
@@ -128,12 +128,9 @@ fn main() -> ExitCode {
             return if is_error { ExitStatus::Failure.into() } else { ExitStatus::Clean.into() };
         }
     };
-    let verbosity = match (cli.quiet, cli.verbose) {
-        (true, _) => Verbosity::Quiet,
-        (false, 0) => Verbosity::Full,
-        (false, _) => Verbosity::Verbose,
-    };
-    let mut out = Output::new(verbosity);
+    let verbosity = if cli.quiet { Verbosity::Quiet } else { Verbosity::Full };
+    let detail = if cli.verbose == 0 { Detail::Shortened } else { Detail::Complete };
+    let mut out = Output::new(verbosity, detail);
     let result = start_diagnostics(&cli).and_then(|()| run(&cli.command, &mut out));
     match result.and_then(|exit| out.flush().map(|()| exit)) {
         Ok(exit) => exit.into(),

@@ -25,33 +25,44 @@ pub(crate) struct Output {
     exact: BufWriter<io::Stdout>,
     is_terminal: bool,
     verbosity: Verbosity,
+    detail: Detail,
     /// The sink for the summary of a quiet run, which discards it.
     nothing: io::Sink,
 }
 
-/// How much is printed besides data, warnings and errors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// Whether progress and summaries are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verbosity {
-    /// Only findings.
-    Quiet,
-    /// Findings, progress and summaries.
     Full,
-    /// Also diagnostic events, and lists that are otherwise shortened.
-    Verbose,
+    /// Only findings, warnings, errors and data are printed.
+    Quiet,
+}
+
+/// Whether long lists of findings are printed completely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    Shortened,
+    Complete,
 }
 
 impl Output {
-    pub(crate) fn new(verbosity: Verbosity) -> Self {
+    pub(crate) fn new(verbosity: Verbosity, detail: Detail) -> Self {
         Self {
             data: BufWriter::with_capacity(64 << 10, anstream::stdout()),
             exact: BufWriter::with_capacity(64 << 10, io::stdout()),
             is_terminal: io::stdout().is_terminal(),
             verbosity,
+            detail,
             nothing: io::sink(),
         }
     }
 
-    /// Returns how much is printed.
+    /// Returns whether long lists of findings are printed completely.
+    pub(crate) fn detail(&self) -> Detail {
+        self.detail
+    }
+
+    /// Returns whether progress and summaries are printed.
     pub(crate) fn verbosity(&self) -> Verbosity {
         self.verbosity
     }
@@ -60,7 +71,7 @@ impl Output {
     pub(crate) fn summary(&mut self) -> &mut dyn Write {
         match self.verbosity {
             Verbosity::Quiet => &mut self.nothing,
-            Verbosity::Full | Verbosity::Verbose => self.data(),
+            Verbosity::Full => self.data(),
         }
     }
 
@@ -140,7 +151,7 @@ impl Progress {
         let is_free = LevelFilter::current() == LevelFilter::OFF;
         let target = match verbosity {
             Verbosity::Full if is_free => indicatif::ProgressDrawTarget::stderr(),
-            _ => indicatif::ProgressDrawTarget::hidden(),
+            Verbosity::Full | Verbosity::Quiet => indicatif::ProgressDrawTarget::hidden(),
         };
         let lines = indicatif::MultiProgress::with_draw_target(target);
         Self { lines, by_name: Mutex::default() }

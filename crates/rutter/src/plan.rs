@@ -16,7 +16,7 @@ use rutter_arc::policy::{AccessRules, RetentionRules};
 use rutter_build::{
     ArcSettings, BaseUrl, BuildPlan, Glob, Layers, PrivacySettings, SectionRule, SourceKind,
 };
-use rutter_extract::{OwnerSelectors, SiteControl};
+use rutter_extract::{OwnerSelectors, SiteExtractSettings};
 use rutter_page::{PageUrl, Timestamp};
 
 use crate::config::entity::DeclaredEntity;
@@ -362,11 +362,11 @@ fn arc(settings: &SiteSettings) -> Result<ArcSettings, SettingsError> {
 }
 
 /// Returns the settings of content extraction.
-pub(crate) fn site_control(settings: &SiteSettings) -> SiteControl {
+pub(crate) fn site_control(settings: &SiteSettings) -> SiteExtractSettings {
     let selectors =
         |given: &Option<Setting<Selectors>>| value_of(given.as_ref()).unwrap_or_default().0;
-    let usual = SiteControl::default();
-    SiteControl {
+    let usual = SiteExtractSettings::default();
+    SiteExtractSettings {
         all: OwnerSelectors {
             main: selectors(&settings.extract.main),
             keep: selectors(&settings.extract.keep),

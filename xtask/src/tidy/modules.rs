@@ -132,14 +132,38 @@ fn module_of(path: &str, order: &[&str]) -> String {
     if order.contains(&deeper.as_str()) { deeper } else { first.to_owned() }
 }
 
+/// Splits the content of `{…}` at the commas that are not in inner braces.
+fn group_paths(group: &str) -> Vec<&str> {
+    let (mut paths, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                paths.push(group[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    paths.push(group[start..].trim());
+    paths
+}
+
 /// Returns what is wrong with the imports of one file of a module.
 fn faults_of(module: &str, code: &str, order: &[&str]) -> impl Iterator<Item = String> {
     let place = |name: &str| order.iter().position(|it| *it == name);
     let own = place(module);
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let imported = lines.flat_map(|line| line.split("crate::").skip(1));
-    let is_path = |c: char| c.is_ascii_lowercase() || c == '_' || c == ':';
-    let paths = imported.filter_map(|rest| rest.split(|c: char| !is_path(c)).next());
+    let code = lines.collect::<Vec<_>>().join("\n");
+    let imported = code.split("crate::").skip(1);
+    let is_path = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == ':';
+    let paths = imported.flat_map(|rest| match rest.strip_prefix('{') {
+        Some(group) => group_paths(group.split(';').next().unwrap_or_default()),
+        None => vec![rest],
+    });
+    let paths = paths.filter_map(|rest| rest.split(|c: char| !is_path(c)).next());
     let mut others: Vec<String> = paths
         .map(|path| module_of(&path.replace("::", "/"), order))
         .filter(|other| *other != module && place(other).is_some())
@@ -164,6 +188,7 @@ mod tests {
         assert_eq!(faults("run", "// see crate::crawl\nuse crate::run::x;"), 0);
         assert_eq!(faults("state", "let x = crate::run::x(crate::crawl::y);"), 2);
         assert_eq!(faults("other", ""), 1);
+        assert_eq!(faults("state", "use crate::{run::{x, y},\n crawl::z, state::UrlSet};"), 2);
         let order = ["layers", "stages/read", "stages"];
         let faults = |module: &str, code: &str| faults_of(module, code, &order).count();
         assert_eq!(faults("layers", "use crate::stages::read::SectionTally;"), 0);

@@ -35,7 +35,7 @@ pub(super) fn check(files: &[PathBuf], faults: &mut Vec<String>) -> anyhow::Resu
 fn faults_of(path: &Path, text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let is_tests = |at: usize| {
-        lines[at] == "#[cfg(test)]" && lines.get(at + 1).is_some_and(|next| next.ends_with('{'))
+        lines[at] == "#[cfg(test)]" && lines.get(at + 1).is_some_and(|next| *next == "mod tests {")
     };
     let end = (0..lines.len()).find(|at| is_tests(*at)).unwrap_or(lines.len());
     let lines = &lines[..end];

@@ -29,7 +29,7 @@ pub(super) struct OpenElement {
 
 /// Statements of the elements about the whole page.
 #[derive(Default)]
-pub(super) struct PageFacts {
+pub(super) struct PageAnnotations {
     page: Option<String>,
     contexts: Vec<&'static str>,
     categories: Vec<String>,
@@ -43,7 +43,7 @@ pub(super) struct SnapshotBuilder<'b, 'p> {
     pub(super) open: Vec<OpenElement>,
     /// Depth of the hidden element that was entered; all elements inside it are hidden too.
     hidden_at: Option<usize>,
-    pub(super) facts: PageFacts,
+    pub(super) facts: PageAnnotations,
     pub(super) labels: Vec<(String, String)>,
     refs: Vec<(String, usize)>,
     sink: &'b mut dyn FindingSink,
@@ -70,7 +70,7 @@ pub(super) fn build(
         parts: PartTree::new(),
         open: Vec::new(),
         hidden_at: None,
-        facts: PageFacts::default(),
+        facts: PageAnnotations::default(),
         labels: Vec::new(),
         refs: Vec::new(),
         sink,

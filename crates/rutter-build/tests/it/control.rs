@@ -3,7 +3,9 @@
 use std::fs;
 
 use rutter_build::BuildPlan;
-use rutter_extract::{LinkBlocks, OwnerSelectors, PathControl, Selector, SiteControl};
+use rutter_extract::{
+    LinkBlocks, OwnerSelectors, PathExtractSettings, Selector, SiteExtractSettings,
+};
 
 use crate::site::{Site, words};
 
@@ -51,7 +53,7 @@ fn selector_for_a_path_changes_only_matching_pages() {
         ledger.lines().find(is_it).unwrap().to_owned()
     };
     let with = |plan: &mut BuildPlan| {
-        plan.extract.paths = vec![PathControl::new("/guides/**", dropping(&[".offer"]))];
+        plan.extract.paths = vec![PathExtractSettings::new("/guides/**", dropping(&[".offer"]))];
     };
     let (outcome, events) = site.build_with(with).unwrap();
     assert_eq!((outcome.read, outcome.changed, outcome.new), (6, 6, 0));
@@ -83,13 +85,13 @@ fn trusted_times_do_not_hide_a_changed_selector() {
 fn selector_without_a_match_is_one_finding() {
     let mut site = site();
     let with = |plan: &mut BuildPlan| {
-        plan.extract = SiteControl {
+        plan.extract = SiteExtractSettings {
             all: OwnerSelectors { keep: selectors(&[".absent"]), ..dropping(&[".offer"]) },
             paths: vec![
-                PathControl::new("/posts/**", dropping(&["#banner", ".offer"])),
-                PathControl::new("/news/**", dropping(&[".offer"])),
+                PathExtractSettings::new("/posts/**", dropping(&["#banner", ".offer"])),
+                PathExtractSettings::new("/news/**", dropping(&[".offer"])),
             ],
-            ..SiteControl::default()
+            ..SiteExtractSettings::default()
         };
     };
     // The same for pages from the cache.

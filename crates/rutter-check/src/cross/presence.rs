@@ -25,7 +25,7 @@ rutter_finding::rules! {
     }
     LISTED_CLOSED = "XL012" "listed-page-closed" (warning, "D85") {
         title: "sitemap lists a page that must not be indexed",
-        why: "The sitemap invites crawlers to a page that the page itself, robots.txt or ARC restricts.",
+        why: "The sitemap invites crawlers to a page, but the page itself, robots.txt or ARC restricts its use.",
         fix: "Delete the entry, or remove the restriction.",
         wrong: r#"`drafts/plan.html` in sitemap.xml, and `<meta name="robots" content="noindex">` on the page."#,
         right: "Either an entry in the sitemap or noindex on the page.",

@@ -202,7 +202,8 @@ fn facts(extraction: &Extraction, seen: &mut PageSummary) {
     links(facts, seen);
 }
 
-/// Stores the links in the head of a page in its summary.
+/// Stores in the summary of a page what the head of the page links to: canonical URL, refresh
+/// target, SPXI index and Markdown twin.
 fn links(facts: &PageStatements, seen: &mut PageSummary) {
     seen.head.canonical = facts.canonical.as_deref().map(Box::from);
     seen.head.refresh = facts.refresh.as_deref().map(Box::from);

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use rutter_extract::SiteControl;
+use rutter_extract::SiteExtractSettings;
 use rutter_finding::{Finding, Place};
 use rutter_page::Timestamp;
 
@@ -183,7 +183,7 @@ struct PageReader<'r> {
     files: &'r SiteFiles,
     home: Option<&'r SiteBase>,
     targets: Option<&'r UrlLookup<'r>>,
-    extract: &'r SiteControl,
+    extract: &'r SiteExtractSettings,
     now: Timestamp,
 }
 

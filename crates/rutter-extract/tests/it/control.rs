@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rutter_extract::{
-    ExtractOptions, Extraction, Limits, OwnerSelectors, PageSketch, PathControl, Selector,
-    SiteControl, TemplateChoice, TemplateSet, html,
+    ExtractOptions, Extraction, Limits, OwnerSelectors, PageSketch, PathExtractSettings, Selector,
+    SiteExtractSettings, TemplateChoice, TemplateSet, html,
 };
 
 use crate::options;
@@ -195,14 +195,14 @@ fn path_entries_replace_main_and_add_to_keep_and_drop() {
         drop: selectors(drop),
         ..OwnerSelectors::default()
     };
-    let site = SiteControl {
+    let site = SiteExtractSettings {
         all: control(&["main"], &[".promo"]),
         paths: vec![
-            PathControl::new("/guides/**", control(&[".guide"], &[".toc"])),
-            PathControl::new("/guides/old/**", control(&[], &[".notice"])),
-            PathControl::new("/guides/old/first.html", control(&["#text"], &[])),
+            PathExtractSettings::new("/guides/**", control(&[".guide"], &[".toc"])),
+            PathExtractSettings::new("/guides/old/**", control(&[], &[".notice"])),
+            PathExtractSettings::new("/guides/old/first.html", control(&["#text"], &[])),
         ],
-        ..SiteControl::default()
+        ..SiteExtractSettings::default()
     };
     for (path, main, drop) in [
         ("blog/a.html", "main", vec![".promo"]),
@@ -213,13 +213,13 @@ fn path_entries_replace_main_and_add_to_keep_and_drop() {
     ] {
         assert_eq!(site.of_path(path), control(&[main], &drop), "{path}");
     }
-    let name = |site: &SiteControl, path: &str| {
+    let name = |site: &SiteExtractSettings, path: &str| {
         let mut name = Vec::new();
         site.name(path, |bytes| name.extend_from_slice(bytes));
         name
     };
-    assert!(name(&SiteControl::default(), "a").is_empty());
-    let other = SiteControl { paths: site.paths[..1].to_vec(), ..site.clone() };
+    assert!(name(&SiteExtractSettings::default(), "a").is_empty());
+    let other = SiteExtractSettings { paths: site.paths[..1].to_vec(), ..site.clone() };
     assert_eq!(name(&site, "guides/a.html"), name(&other, "guides/a.html"));
     assert_ne!(name(&site, "guides/old/a.html"), name(&other, "guides/old/a.html"));
 }

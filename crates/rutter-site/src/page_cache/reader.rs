@@ -10,13 +10,13 @@ use crate::error::StateError;
 
 /// Looks up the index entries of pages in the order of their URLs.
 #[derive(Debug)]
-pub struct CacheIndex {
+pub struct CacheIndexReader {
     chunks: Option<CacheChunkReader>,
     head: Option<ChunkHead>,
     next: usize,
 }
 
-impl CacheIndex {
+impl CacheIndexReader {
     /// Opens a page cache; a missing one counts as empty.
     pub fn open(path: &Path) -> Result<Self, StateError> {
         let mut chunks = CacheChunkReader::open(path)?;

@@ -236,20 +236,25 @@ INSERT INTO note_prefix VALUES ('arc', 'arc-checksum'), ('left', 'no-page'),
     ('moved', 'moved-to'), ('tried', 'requested'), ('lastmod', 'lastmod'),
     ('ai-train', 'ai-train'), ('snapshot', 'arc-snapshot'), ('expiry', 'expiry'),
     ('out', 'left-out');
-INSERT INTO url_note
-    SELECT kind, url, publisher, value, noted, CASE WHEN is_sound
+INSERT OR IGNORE INTO url_note
+    SELECT kind, url, publisher, value, noted, CASE WHEN coalesce(is_sound, 0)
         THEN row_seal(kind, url, publisher, value, noted)
         ELSE ~row_seal(kind, url, publisher, value, noted) END
     FROM (SELECT k.kind, substr(v.url, length(k.prefix) + 2) AS url, v.publisher,
             CASE
                 WHEN k.kind IN ('no-page', 'withheld-page')
-                    THEN json_object('etag', v.etag, 'last_modified', v.last_modified)
-                WHEN k.kind = 'expiry' THEN json_object('page', v.etag, 'header', v.last_modified)
-                ELSE v.etag
+                    THEN json_object('etag', v.tag, 'last_modified', v.date)
+                WHEN k.kind = 'expiry' THEN json_object('page', v.tag, 'header', v.date)
+                ELSE v.tag
             END AS value,
-            v.checked AS noted,
-            v.seal = row_seal(v.url, v.publisher, v.etag, v.last_modified, v.checked) AS is_sound
-        FROM validator v JOIN note_prefix k ON k.prefix = substr(v.url, 1, instr(v.url, ':') - 1));
+            v.noted, v.is_sound
+        FROM (SELECT url, publisher,
+                -- A damaged row may hold values of other types.
+                CASE typeof(etag) WHEN 'text' THEN etag END AS tag,
+                CASE typeof(last_modified) WHEN 'text' THEN last_modified END AS date,
+                CASE typeof(checked) WHEN 'text' THEN checked ELSE '' END AS noted,
+                seal = row_seal(url, publisher, etag, last_modified, checked) AS is_sound
+            FROM validator) v JOIN note_prefix k ON k.prefix = substr(v.url, 1, instr(v.url, ':') - 1));
 DELETE FROM validator
     WHERE substr(url, 1, instr(url, ':') - 1) IN (SELECT prefix FROM note_prefix);
 DROP TABLE note_prefix;

@@ -162,6 +162,11 @@ fn converts_site_state_and_notes_of_stored_file_of_format_3() {
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         rows.collect::<Result<_, _>>().unwrap()
     };
+    // One bit turns a text into a blob, which no JSON function accepts.
+    let blob = "INSERT INTO validator (url, publisher, etag, checked, seal)
+        SELECT 'left:http://127.0.0.1:8137/blob', publisher, x'6e6f', checked, 0
+        FROM validator LIMIT 1";
+    assert_eq!(database.execute(blob, []).unwrap(), 1);
     let before = rows("SELECT url, checked FROM validator");
     let policy = rows("SELECT origin, policy FROM publisher");
     for damage in [
@@ -187,6 +192,8 @@ fn converts_site_state_and_notes_of_stored_file_of_format_3() {
     let value = |kind: NoteKind, path: &str| {
         store.url_note(kind, &url(path)).unwrap().map(|note| note.value)
     };
+    let damaged = store.url_note(NoteKind::NoPage, &url("/blob"));
+    assert!(matches!(damaged, Err(QueryError::Storage(StorageError::Damaged(_)))), "{damaged:?}");
     let known = |etag: &str| ResponseValidators { etag: Some(etag.into()), last_modified: None };
     let time = |text: &str| Timestamp::parse(text).unwrap();
     let expected = [
@@ -221,7 +228,7 @@ fn converts_site_state_and_notes_of_stored_file_of_format_3() {
     // Damaged rows stay damaged; all others are sound.
     assert!(store.url_note(NoteKind::Training, &url("/trained")).is_err());
     assert!(store.validator(&url("/de/")).is_err());
-    assert_eq!(store.check(CheckDepth::Content).unwrap().len(), 2);
+    assert_eq!(store.check(CheckDepth::Content).unwrap().len(), 3);
     drop(store);
     drop(open(&path));
 }

@@ -78,8 +78,8 @@ impl ApplyResult {
 /// How pages that a delta names as removed are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RemovalMode {
-    /// The pages are removed. If the delta does not start from the state of the section,
-    /// the section must have the state that the delta states afterwards.
+    /// The pages are removed. A delta that does not start from the state of the section is
+    /// applied only if the section then has the state that the delta names.
     Apply,
     /// The pages are kept, because no state proves that they were removed.
     Ignore,

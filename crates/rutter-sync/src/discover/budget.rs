@@ -19,14 +19,14 @@ const MAX_FINDINGS_PER_RUN: usize = 1_000;
 
 /// Number of adverts and bytes that a run may still keep from the content of sitemaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DiscoveryBudget {
+pub(crate) struct AdvertBudget {
     /// Number of `scp:` elements that may still be kept.
     adverts: usize,
     /// Number of bytes of `scp:` elements and URLs that may still be kept.
     bytes: usize,
 }
 
-impl DiscoveryBudget {
+impl AdvertBudget {
     /// The budget at the start of a run. All adverts of a thousand sections with ten
     /// collections each fit into this budget, and so do all child sitemaps of a large
     /// index.
@@ -77,7 +77,7 @@ pub(crate) struct UrlList {
 impl UrlList {
     /// Resolves `href` against `base` and adds the URL. Returns false if the list or the
     /// budget has no space for a new URL.
-    pub(crate) fn add(&mut self, base: &Url, href: &str, budget: &mut DiscoveryBudget) -> bool {
+    pub(crate) fn add(&mut self, base: &Url, href: &str, budget: &mut AdvertBudget) -> bool {
         let Ok(url) = base.join(href.trim()) else { return true };
         if !matches!(url.scheme(), "http" | "https") || self.seen.contains(url.as_str()) {
             return true;
@@ -140,15 +140,15 @@ mod tests {
 
     #[test]
     fn bounds_adverts_by_number_and_bytes() {
-        let mut budget = DiscoveryBudget::DEFAULT;
+        let mut budget = AdvertBudget::DEFAULT;
         assert_eq!((0..20_000).filter(|_| budget.take_advert(&advert(40))).count(), 10_000);
-        let mut budget = DiscoveryBudget::DEFAULT;
+        let mut budget = AdvertBudget::DEFAULT;
         assert_eq!((0..40).filter(|_| budget.take_advert(&advert(1 << 20))).count(), 16);
         // The content of a cached file is charged too; what does not fit is dropped, and
         // the file is marked as truncated.
         let adverts = vec![advert(1 << 20); 20];
         let mut parsed = ParsedFile::Sitemap(ParsedSitemap { adverts, ..ParsedSitemap::default() });
-        let mut budget = DiscoveryBudget::DEFAULT;
+        let mut budget = AdvertBudget::DEFAULT;
         assert!(!budget.trim(&mut parsed));
         let ParsedFile::Sitemap(parsed) = parsed else { panic!() };
         assert!(parsed.adverts.len() == 16 && parsed.is_truncated);
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn keeps_each_url_once_up_to_the_limit() {
         let base = Url::parse("https://harbour.example/").unwrap();
-        let (mut kept, mut budget) = (UrlList::default(), DiscoveryBudget::DEFAULT);
+        let (mut kept, mut budget) = (UrlList::default(), AdvertBudget::DEFAULT);
         // A duplicate check in quadratic time would need 10^10 comparisons.
         for round in 0..20 {
             for n in 0..20_000 {

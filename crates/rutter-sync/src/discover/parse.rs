@@ -17,7 +17,7 @@ use rutter_scp::advert;
 use rutter_sitemap as sitemap;
 use serde_json::Value;
 
-use crate::discover::budget::{DiscoveryBudget, UrlList};
+use crate::discover::budget::{AdvertBudget, UrlList};
 use crate::discover::parsed_file::{
     ParsedArc, ParsedFile, ParsedHomePage, ParsedLlms, ParsedSitemap,
 };
@@ -67,7 +67,7 @@ pub(crate) fn sitemap(
     input: impl Read,
     url: &Url,
     ending: BodyLength,
-    budget: &mut DiscoveryBudget,
+    budget: &mut AdvertBudget,
     pages: &mut dyn PageSink,
     sink: &mut dyn FindingSink,
 ) -> Option<ParsedSitemap> {
@@ -193,7 +193,7 @@ pub(crate) fn llms(text: &[u8], url: &Url) -> Option<ParsedLlms> {
     let (mut links, mut spxi) = (UrlList::default(), UrlList::default());
     // The maximum size of llms.txt bounds its links, so they are not charged to the budget
     // of the run.
-    let mut budget = DiscoveryBudget::DEFAULT;
+    let mut budget = AdvertBudget::DEFAULT;
     for link in read.links() {
         links.add(url, &link.url, &mut budget);
     }
@@ -221,7 +221,7 @@ pub(crate) fn home(
     let Ok(page_url) = PageUrl::parse(url.as_str().to_owned()) else { return parsed };
     let options = ExtractOptions { charset, ..ExtractOptions::new(page_url, now) };
     let extraction = html(bytes, &options);
-    let mut budget = DiscoveryBudget::DEFAULT;
+    let mut budget = AdvertBudget::DEFAULT;
     let [mut spxi, mut sitemaps, mut llms, mut arc] = [(); 4].map(|()| UrlList::default());
     for link in &extraction.facts.head_links {
         let media = link.media_type.as_deref().unwrap_or_default();

@@ -13,7 +13,7 @@ use rutter_finding::{Finding, Place, Rule, quoted};
 use rutter_page::Timestamp;
 use rutter_robots::rules as robots_rules;
 
-use crate::discover::budget::{CappedFindings, DiscoveryBudget};
+use crate::discover::budget::{AdvertBudget, CappedFindings};
 use crate::discover::cache::DiscoveryCache;
 use crate::discover::limits::DiscoveryLimits;
 use crate::discover::lookup::{CheckInterval, Discovery, LookupOutcome, UrlLookup};
@@ -69,7 +69,7 @@ pub async fn discover(
         order: Vec::new(),
         n_sitemaps: 0,
         has_adverts: false,
-        budget: DiscoveryBudget::DEFAULT,
+        budget: AdvertBudget::DEFAULT,
         findings: CappedFindings::default(),
         spool_error: None,
         long_delay: rules
@@ -103,7 +103,7 @@ pub(super) struct DiscoveryRun<'w> {
     /// adverts.
     pub(super) n_sitemaps: usize,
     pub(super) has_adverts: bool,
-    pub(super) budget: DiscoveryBudget,
+    pub(super) budget: AdvertBudget,
     pub(super) findings: CappedFindings,
     /// First error of writing a response to disk, with which the run fails.
     pub(super) spool_error: Option<FetchError>,

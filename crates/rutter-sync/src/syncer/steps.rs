@@ -42,8 +42,11 @@ impl SyncRun<'_> {
                 page_policy: &self.page_policy,
                 state: self.state.collections.clone(),
             };
-            let collected = collections::collect(input, &offer, &adverts).await?;
-            self.take_collections(collected)
+            let (collected, outcome) = collections::collect(input, &offer, &adverts).await;
+            // Rejected files are remembered also if an error stops the sync.
+            let failures = self.take_collections(collected);
+            outcome?;
+            failures
         };
         self.is_cut_short |= !failures.unrecoverable.is_empty();
         self.report_method(&failures);

@@ -19,7 +19,7 @@ use self::summary::{document, table};
 use crate::commands::{self, counted, now};
 use crate::config::{self, flags::Flags};
 use crate::exit::ExitStatus;
-use crate::output::{Output, Verbosity};
+use crate::output::{Detail, Output, Verbosity};
 use crate::plan::{BuildOptions, make_plan};
 use crate::published_site;
 
@@ -128,7 +128,7 @@ struct BuildProgress<'o> {
 
 impl<'o> BuildProgress<'o> {
     fn new(out: &'o mut Output) -> Self {
-        let verbose = out.verbosity() == Verbosity::Verbose;
+        let verbose = out.detail() == Detail::Complete;
         let (counts, excluded) = (BTreeMap::new(), Vec::new());
         Self { out, bar: None, verbose, counts, n_notes: 0, n_grave: 0, excluded }
     }

@@ -457,8 +457,10 @@ mod tests {
             let job = Export { args: &args, store: &store, publishers: &publishers };
             let commit = || add(&store, &lease, 2, "/a", withheld);
             let mut sink = InterruptedSink { left: 2, commit: &commit };
-            let (mut damages, mut out) =
-                (DamageReport::default(), Output::new(output::Verbosity::Quiet));
+            let (mut damages, mut out) = (
+                DamageReport::default(),
+                Output::new(output::Verbosity::Quiet, output::Detail::Shortened),
+            );
             let (n_pages, _, is_still) = job.walk(&mut sink, &mut damages, &mut out).unwrap();
             assert_eq!((n_pages, is_still), (2, false), "{arguments:?}");
         }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use rutter_extract::PathControl;
+use rutter_extract::PathExtractSettings;
 use serde_json::{Map, Value, json};
 
 use crate::config::entity;
@@ -92,7 +92,7 @@ pub(crate) fn page() -> String {
         }
     }
     text.push_str(PATHS);
-    text.push_str(&PathControl::FORM.rows(""));
+    text.push_str(&PathExtractSettings::FORM.rows(""));
     text.push_str(ENTITIES);
     text.push_str(&entity::form::table());
     text.push_str(EXAMPLE);

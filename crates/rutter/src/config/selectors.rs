@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::ops::Range;
 
-use rutter_extract::{OwnerSelectors, PathControl, Selector};
+use rutter_extract::{OwnerSelectors, PathExtractSettings, Selector};
 use toml::de::DeValue;
 
 use crate::config::table::fields::TableFields;
@@ -58,7 +58,7 @@ fn parse(text: &str) -> Result<Selector, String> {
     text.parse().map_err(say)
 }
 
-impl TableRow for PathControl {
+impl TableRow for PathExtractSettings {
     const FORM: &'static TableForm = &TableForm {
         what: "a path",
         members: &[

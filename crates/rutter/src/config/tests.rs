@@ -365,7 +365,7 @@ fn reads_selectors_for_all_pages_and_by_path() {
     assert_eq!(shown("blog/a.html"), ["main article", "", ".promo | #ad"]);
     assert_eq!(shown("guides/a.html"), [".guide", "aside", ".promo | #ad"]);
     let nothing = from_file(FILE, "").unwrap();
-    assert_eq!(crate::plan::site_control(&nothing), rutter_extract::SiteControl::default());
+    assert_eq!(crate::plan::site_control(&nothing), rutter_extract::SiteExtractSettings::default());
 }
 
 #[test]

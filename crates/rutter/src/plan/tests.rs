@@ -7,7 +7,7 @@ use rutter_build::{
     ChecksumScope, EntityDeclaration, HostKind, OversizePolicy, SpxiSettings, SurfaceRule,
     TwinPolicy,
 };
-use rutter_extract::{LinkBlocks, PathControl};
+use rutter_extract::{LinkBlocks, PathExtractSettings};
 use rutter_scp::advert::UpdateFrequency;
 use rutter_spxi::{Entity, Kernel, Party, SemanticIndex, VerificationLevel};
 
@@ -240,9 +240,9 @@ fn everything(root: &Path, now: Timestamp) -> BuildPlan {
             no_authors: true,
             acknowledged: vec!["HT001 /a#b".to_owned(), "key in /c".to_owned()],
         },
-        extract: SiteControl {
+        extract: SiteExtractSettings {
             all: control(&["main"], &["aside", ".terms"], &[".promo"]),
-            paths: vec![PathControl::new("/docs/**", control(&["#text"], &[], &["#toc"]))],
+            paths: vec![PathExtractSettings::new("/docs/**", control(&["#text"], &[], &["#toc"]))],
             links: LinkBlocks::Lone,
         },
         git_dates: true,

@@ -2,7 +2,9 @@
 
 use std::process::Output;
 
-use crate::sync_line::{command, harbour};
+use rutter_testkit::server::Reply;
+
+use crate::sync_line::{command, harbour, server};
 
 fn sync(flags: &[&str], variable: Option<&str>) -> (Output, String) {
     let (_server, site) = harbour();
@@ -40,6 +42,26 @@ fn diagnostic_events_do_not_change_the_data_on_stdout() {
     let (logged, messages) = sync(&["--quiet"], Some("debug"));
     assert!(messages.contains("DEBUG"), "{messages}");
     assert_eq!(plain.stdout, logged.stdout);
+}
+
+#[test]
+fn secret_parameters_of_urls_are_not_printed() {
+    let server = server();
+    let site = format!("http://{}", server.address());
+    let sitemap = format!(
+        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" \
+         xmlns:scp=\"https://scp-protocol.org/schemas/sitemap/1.0\">\
+         <scp:collection section=\"all\" type=\"snapshot\" url=\"{site}/all.scp?token=SECRET123\" \
+         generated=\"2026-10-01T00:00:00Z\" expires=\"2028-01-01T00:00:00Z\" pages=\"5\" \
+         size=\"1000\"/></urlset>"
+    );
+    server.route("/sitemap.xml", [Reply::file("application/xml", "\"1\"", sitemap)]);
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["-vv", "sync", &site, "--allow-loopback", "--pace", "0"];
+    let output = command(folder.path(), &args).output().unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
+    assert!(messages.contains("applying a collection"), "{messages}");
+    assert!(!messages.contains("SECRET123"), "{messages}");
 }
 
 #[test]

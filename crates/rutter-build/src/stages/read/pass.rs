@@ -17,7 +17,7 @@ use rutter_extract::TemplateSet;
 use rutter_page::Timestamp;
 use rutter_robots::RobotsTxt;
 use rutter_site::{
-    ALL, CacheEntry, CacheIndex, ExclusionReason, LedgerReader, LedgerRow, LedgerWriter,
+    ALL, CacheEntry, CacheIndexReader, ExclusionReason, LedgerReader, LedgerRow, LedgerWriter,
     PageCacheReader, PageCacheWriter, Sections, Visibility,
 };
 
@@ -125,7 +125,7 @@ struct OldRows {
 
 /// Readers of the page cache of the last build; each one reads forward only.
 struct OldCache {
-    keys: CacheIndex,
+    keys: CacheIndexReader,
     /// For records that are copied to the new cache.
     copied: PageCacheReader,
     /// For the findings of unchanged pages.
@@ -163,7 +163,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
             sources,
             old_rows: OldRows { reader: rows, next: next_row },
             old_cache: OldCache {
-                keys: CacheIndex::open(&old_pack)?,
+                keys: CacheIndexReader::open(&old_pack)?,
                 copied: PageCacheReader::open(&old_pack)?,
                 findings: PageCacheReader::open(&old_pack)?,
                 visibility: PageCacheReader::open(&old_pack)?,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rutter_extract::{Limits, PageSketch, SAMPLE, TemplateSet, sample_key};
-use rutter_site::{CacheIndex, LedgerReader};
+use rutter_site::{CacheIndexReader, LedgerReader};
 
 use crate::error::BuildError;
 use crate::plan::{BuildPlan, SourceKind};
@@ -95,7 +95,7 @@ fn changed<'n>(
     let wanted: BTreeMap<&str, PageFile<'_>> =
         sample.iter().map(|name| (name.url, *name)).collect();
     let worker = PageReader::new(plan, Arc::new(templates.clone()));
-    let (mut rows, mut keys) = (LedgerReader::open(ledger)?, CacheIndex::open(pack)?);
+    let (mut rows, mut keys) = (LedgerReader::open(ledger)?, CacheIndexReader::open(pack)?);
     let mut same = BTreeMap::new();
     while let Some(row) = rows.next_row()? {
         let Some(name) = wanted.get(row.url.as_str()) else { continue };

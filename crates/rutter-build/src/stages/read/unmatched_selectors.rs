@@ -4,7 +4,7 @@
 //! element of it. Output: the detail of a finding for each selector of `keep` and `drop` that
 //! matched nowhere, and for each path pattern that no page has.
 
-use rutter_extract::{PathControl, SiteControl};
+use rutter_extract::{PathExtractSettings, SiteExtractSettings};
 
 use crate::plan::{BuildPlan, SourceKind};
 
@@ -20,7 +20,7 @@ pub(crate) struct UnmatchedSelectors<'p> {
 
 impl<'p> UnmatchedSelectors<'p> {
     pub(crate) fn new(plan: &'p BuildPlan) -> Self {
-        let SiteControl { paths, .. } = &plan.extract;
+        let SiteExtractSettings { paths, .. } = &plan.extract;
         let is_matched = vec![false; plan.extract.expected().count()];
         Self { plan, is_matched, is_used: vec![false; paths.len()] }
     }
@@ -37,7 +37,7 @@ impl<'p> UnmatchedSelectors<'p> {
         }
         for ((entry, selector), is_matched) in control.expected().zip(&mut self.is_matched) {
             let is_listed = || matched.iter().any(|it| it == selector.as_str());
-            let is_meant = || entry.is_none_or(|entry: &PathControl| entry.matches(path));
+            let is_meant = || entry.is_none_or(|entry: &PathExtractSettings| entry.matches(path));
             *is_matched = *is_matched || (is_listed() && is_meant());
         }
     }
@@ -50,7 +50,7 @@ impl<'p> UnmatchedSelectors<'p> {
         }
         let control = &self.plan.extract;
         let used = control.paths.iter().zip(&self.is_used);
-        let unused: Vec<&PathControl> =
+        let unused: Vec<&PathExtractSettings> =
             used.filter(|(_, is_used)| !**is_used).map(|(entry, _)| entry).collect();
         let mut details: Vec<String> = unused
             .iter()

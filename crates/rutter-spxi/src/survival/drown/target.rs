@@ -79,8 +79,8 @@ enum NameRelation {
     Part { name: Vec<String>, beside: Vec<String> },
 }
 
-/// Returns a readable name of a target. For a URL, this is the last path segment, unless that is a
-/// number.
+/// Returns a readable name of a collision target, given as a name or a URL. For a URL, this is the
+/// last path segment; `None` if that is a number.
 pub(crate) fn spoken(with: &str) -> Option<String> {
     let with = with.trim();
     let Some((_, rest)) = with.split_once("://") else {

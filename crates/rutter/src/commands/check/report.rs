@@ -241,7 +241,7 @@ pub(crate) fn write_report(
         known: sifted.known,
         gone: sifted.gone,
         detail: match out.verbosity() {
-            Verbosity::Full | Verbosity::Verbose => DetailLevel::Full,
+            Verbosity::Full => DetailLevel::Full,
             Verbosity::Quiet => DetailLevel::FindingsOnly,
         },
         version: env!("CARGO_PKG_VERSION"),

@@ -9,7 +9,7 @@ use rutter_check::{
     BuiltPage, CheckOptions, LiveBounds, RestrictionReason, SiteBase, SiteCheckOptions,
     SiteOutcome, check_folder, check_live,
 };
-use rutter_extract::SiteControl;
+use rutter_extract::SiteExtractSettings;
 use rutter_fetch::{Client, Url};
 
 use crate::commands::discover::NetworkArgs;
@@ -93,7 +93,11 @@ fn share(text: &str) -> Result<f32, String> {
 }
 
 impl SiteCheckArgs {
-    fn site_judging(&self, judging: CheckOptions, extract: SiteControl) -> SiteCheckOptions {
+    fn site_judging(
+        &self,
+        judging: CheckOptions,
+        extract: SiteExtractSettings,
+    ) -> SiteCheckOptions {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let min_coverage = self.min_coverage;
         SiteCheckOptions {
@@ -138,7 +142,7 @@ pub(crate) fn live(
         packets: args.packets,
         ..LiveBounds::USUAL
     };
-    let judging = args.site_judging(judging, SiteControl::default());
+    let judging = args.site_judging(judging, SiteExtractSettings::default());
     let visit = check_live(&client, site, args.home()?, bounds, folder.path(), &judging);
     let outcome = runtime.block_on(visit).context("cannot fetch the site")?;
     let n_requests = journal.requests();
@@ -234,7 +238,7 @@ pub(super) struct FolderSettings {
     /// The state of the build that wrote the folder.
     pub(super) state: Option<PathBuf>,
     /// The settings of content extraction.
-    extract: SiteControl,
+    extract: SiteExtractSettings,
     /// All settings.
     pub(super) config: Option<config::Config>,
     /// The output folder of the build.
@@ -273,7 +277,7 @@ impl FolderSettings {
             base: base.map(|base| base.value.as_str().to_owned()),
             state,
             target: (!is_site).then(|| dir.to_owned()),
-            extract: if is_meant { site_control(settings) } else { SiteControl::default() },
+            extract: if is_meant { site_control(settings) } else { SiteExtractSettings::default() },
             config: Some(config),
         })
     }

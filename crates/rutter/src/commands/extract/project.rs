@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rutter_build::{BuildPlan, SourceKind};
-use rutter_extract::{ExtractOptions, SiteControl, TemplateChoice};
+use rutter_extract::{ExtractOptions, SiteExtractSettings, TemplateChoice};
 use rutter_page::{LanguageTag, PageUrl};
 use rutter_site::LearnedTemplates;
 
@@ -22,7 +22,7 @@ use crate::plan::{BuildOptions, make_plan, site_control};
 pub(super) struct Project {
     /// The settings file.
     pub(super) file: PathBuf,
-    control: SiteControl,
+    control: SiteExtractSettings,
     site: Option<ProjectSite>,
 }
 
@@ -60,7 +60,7 @@ impl Project {
 
     /// Returns whether the settings or the state of the project affect the extraction.
     pub(super) fn counts(&self) -> bool {
-        self.control != SiteControl::default()
+        self.control != SiteExtractSettings::default()
             || self.site.as_ref().is_some_and(ProjectSite::has_learned)
     }
 

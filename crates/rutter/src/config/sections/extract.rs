@@ -1,6 +1,6 @@
 //! Keys of `[extract]`.
 
-use rutter_extract::{LinkBlocks, PathControl};
+use rutter_extract::{LinkBlocks, PathExtractSettings};
 
 use crate::config::key::{Key, Slot};
 use crate::config::selectors::Selectors;
@@ -13,7 +13,7 @@ pub(crate) struct ExtractTable {
     pub(crate) keep: Option<Setting<Selectors>>,
     pub(crate) drop: Option<Setting<Selectors>>,
     pub(crate) links: Option<Setting<LinkBlocks>>,
-    pub(crate) path: Option<Setting<Vec<PathControl>>>,
+    pub(crate) path: Option<Setting<Vec<PathExtractSettings>>>,
 }
 
 impl ExtractTable {

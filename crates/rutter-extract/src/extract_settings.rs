@@ -9,24 +9,24 @@ use crate::selector::Selector;
 
 /// Extraction settings of a site.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SiteControl {
+pub struct SiteExtractSettings {
     /// Settings for all pages.
     pub all: OwnerSelectors,
     /// Settings for pages whose path matches a pattern, in the order of the configuration.
-    pub paths: Vec<PathControl>,
+    pub paths: Vec<PathExtractSettings>,
     /// Selects the links that become blocks.
     pub links: LinkBlocks,
 }
 
 /// Settings for the pages whose path matches a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathControl {
+pub struct PathExtractSettings {
     pattern: String,
     glob: Glob,
     control: OwnerSelectors,
 }
 
-impl PathControl {
+impl PathExtractSettings {
     /// Creates settings for pages whose path below the site matches the pattern.
     pub fn new(pattern: &str, control: OwnerSelectors) -> Self {
         Self { pattern: pattern.to_owned(), glob: Glob::new(pattern), control }
@@ -49,18 +49,18 @@ impl PathControl {
     }
 }
 
-impl SiteControl {
+impl SiteExtractSettings {
     /// Returns the settings for a page, by its path below the site. If several entries match, the
     /// last one with a `main` selector is used; the `keep` and `drop` selectors of all of them are
     /// added to those for all pages.
     ///
     /// ```
-    /// # use rutter_extract::{OwnerSelectors, PathControl, SiteControl};
+    /// # use rutter_extract::{OwnerSelectors, PathExtractSettings, SiteExtractSettings};
     /// let main = |text: &str| OwnerSelectors { main: vec![text.parse().unwrap()], ..OwnerSelectors::default() };
-    /// let site = SiteControl {
+    /// let site = SiteExtractSettings {
     ///     all: main("main"),
-    ///     paths: vec![PathControl::new("/guides/**", main(".guide"))],
-    ///     ..SiteControl::default()
+    ///     paths: vec![PathExtractSettings::new("/guides/**", main(".guide"))],
+    ///     ..SiteExtractSettings::default()
     /// };
     /// assert_eq!(site.of_path("guides/a.html"), main(".guide"));
     /// assert_eq!(site.of_path("blog/a.html"), main("main"));
@@ -105,7 +105,7 @@ impl SiteControl {
 
     /// Returns the `keep` and `drop` selectors, which should match an element of at least one page,
     /// each with its entry; the entry is `None` for settings of all pages.
-    pub fn expected(&self) -> impl Iterator<Item = (Option<&PathControl>, &Selector)> {
+    pub fn expected(&self) -> impl Iterator<Item = (Option<&PathExtractSettings>, &Selector)> {
         let all = [(None, &self.all)].into_iter();
         let all = all.chain(self.paths.iter().map(|entry| (Some(entry), &entry.control)));
         all.flat_map(|(entry, control)| {
