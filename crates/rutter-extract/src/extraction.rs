@@ -57,7 +57,7 @@ pub struct Extraction {
     pub findings: Vec<Finding>,
     /// The `keep` and `drop` selectors of the site owner that match an element of the page.
     pub matched: Vec<String>,
-    /// Why each part was kept or dropped; empty unless [`ExtractOptions::explain`] is set.
+    /// Why each part was kept or dropped; empty unless [`ExtractOptions::explain`](crate::ExtractOptions::explain) is set.
     pub why: Vec<PartDecision>,
 }
 

@@ -1,6 +1,6 @@
 //! The summary of access logs: the data behind the text, JSON and SVG output.
 //!
-//! A [`AccessTally`](crate::Tally) creates the summary. Its rows and cells have a fixed order, so the
+//! A [`AccessTally`](crate::AccessTally) creates the summary. Its rows and cells have a fixed order, so the
 //! same log gives the same output.
 
 pub mod json;

@@ -49,7 +49,7 @@ pub struct ErasureResult {
     pub pages: u64,
     /// Whether the freed space was overwritten and the write-ahead log emptied. If another process
     /// has the file open, or if the disk is full, deleted data may stay in the file until the next
-    /// [`maintain`](crate::Maintenance::maintain).
+    /// [`maintain`](crate::StoreMaintenance::maintain).
     pub is_scrubbed: bool,
 }
 

@@ -35,7 +35,7 @@ words! {
         Requested = "requested",
         /// See [`NoteValue::Lastmod`].
         Lastmod = "lastmod",
-        /// See [`NoteValue::DictionaryTraining`].
+        /// See [`NoteValue::Training`].
         Training = "ai-train",
         /// See [`NoteValue::ArcSnapshot`].
         ArcSnapshot = "arc-snapshot",
