@@ -86,6 +86,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-report",
             "rutter-robots",
             "rutter-scp",
+            "rutter-site",
             "rutter-sitemap",
             "rutter-spxi",
         ],

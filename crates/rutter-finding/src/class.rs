@@ -41,3 +41,19 @@ impl Classify for Refusal {
         ErrorClass::Integrity
     }
 }
+
+/// Returns the text of an error and of its causes, on one line. A cause that the text before
+/// already ends with is not repeated.
+pub fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let more = inner.to_string();
+        if !text.ends_with(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = inner.source();
+    }
+    text
+}

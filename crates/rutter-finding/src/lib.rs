@@ -17,7 +17,7 @@ mod finding;
 mod report;
 mod rule;
 
-pub use class::{Classify, ErrorClass};
+pub use class::{Classify, ErrorClass, error_chain};
 pub use finding::{
     Finding, FindingSink, Place, Refusal, counted, is_hidden, quoted, shown, visible,
 };

@@ -25,6 +25,7 @@ mod language;
 mod markdown;
 mod markup;
 mod media;
+mod named_values;
 mod page;
 mod page_reader;
 mod plain;

@@ -1,30 +1,6 @@
 //! The three enumerations of SPXI: basin state, verification level, collision risk.
 
-/// Defines an enumeration and the keyword of each value.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $( $(#[$about:meta])* $value:ident = $word:literal, )* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $( $(#[$about])* $value, )* }
-
-        impl $name {
-            /// All values, in the order of the specification.
-            pub const ALL: &[Self] = &[ $( Self::$value, )* ];
-
-            /// Returns the keyword of the value.
-            pub fn word(self) -> &'static str {
-                match self { $( Self::$value => $word, )* }
-            }
-
-            /// Returns the value of a keyword, spelled as in the specification.
-            pub fn of_word(word: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.word() == word)
-            }
-        }
-    };
-}
-
-words! {
+rutter_page::named_values! {
     /// How well AI systems resolve the name of an entity (2.4).
     ///
     /// Other documents of the authors of SPXI use some of these keywords with opposite meanings
@@ -43,7 +19,7 @@ words! {
     }
 }
 
-words! {
+rutter_page::named_values! {
     /// Who confirms the claims about an entity (2.4).
     VerificationLevel {
         /// The site itself confirms the claims.
@@ -57,7 +33,7 @@ words! {
     }
 }
 
-words! {
+rutter_page::named_values! {
     /// How often two entities are confused.
     CollisionRisk {
         /// The two entities are often confused.

@@ -22,7 +22,6 @@ use crate::consent::page_policy::origin_of;
 use crate::consent::scope::Scope;
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
-use crate::error::error_chain;
 use crate::limits::WEB_SECTION;
 use crate::run::DISCOVERY_LIMITS;
 use crate::run::SyncRun;
@@ -31,6 +30,7 @@ use crate::state::site_state::SiteState;
 use crate::state::spool_dir::SpoolDir;
 use crate::syncer::Syncer;
 use crate::traffic::{TrafficCounter, counted};
+use rutter_finding::error_chain;
 
 /// Result of an audit.
 #[derive(Debug, Clone)]

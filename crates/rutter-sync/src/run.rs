@@ -22,7 +22,7 @@ use crate::consent::page_policy::PagePolicy;
 use crate::context::SiteContext;
 use crate::discover::{Discovery, DiscoveryCache, DiscoveryLimits, ParsedFile, discover};
 use crate::discovered_entries::DiscoveredEntries;
-use crate::error::{SyncError, error_chain};
+use crate::error::SyncError;
 use crate::limits::WEB_SECTION;
 use crate::options::SyncEvent;
 use crate::plan::{LocalSection, ReplicaSections};
@@ -30,6 +30,7 @@ use crate::report::{ProblemKind, SyncReport};
 use crate::state::delivered_pages::DeliveredPages;
 use crate::state::site_state::{CollectionState, SiteState};
 use crate::state::url_set::UrlSet;
+use rutter_finding::error_chain;
 
 /// Settings of a sync that changed since the previous sync of the site.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,7 @@
 //! Pages as the last build read them, so that unchanged pages need not be read again.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use memchr::memmem;
 use rutter_extract::Coverage;
 use rutter_finding::{Finding, Place};
 use rutter_page::LineDigest;
@@ -44,21 +42,4 @@ impl BuiltPage {
         self.findings = told.into_iter().filter_map(finding).collect();
         self
     }
-}
-
-/// Removes the block that the build inserted into the head.
-pub(crate) fn unmarked(page: &[u8]) -> Cow<'_, [u8]> {
-    const END: &[u8] = b"<!-- rutter:end -->";
-    static BEGIN: LazyLock<memmem::Finder<'_>> =
-        LazyLock::new(|| memmem::Finder::new("<!-- rutter:begin -->"));
-    let Some(start) = BEGIN.find(page) else { return Cow::Borrowed(page) };
-    let rest = page.get(start..).unwrap_or_default();
-    let Some(len) = memmem::find(rest, END) else { return Cow::Borrowed(page) };
-    let mut end = start + len + END.len();
-    if page.get(end) == Some(&b'\n') {
-        end += 1;
-    }
-    let mut out = page.get(..start).unwrap_or_default().to_vec();
-    out.extend_from_slice(page.get(end..).unwrap_or_default());
-    Cow::Owned(out)
 }

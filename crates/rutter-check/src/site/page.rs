@@ -17,7 +17,7 @@ use rutter_finding::{Finding, Place, quoted};
 use rutter_page::{Block, Digest, LineDigest, PageUrl, Timestamp};
 use rutter_spxi::INDEX_FILE;
 
-use super::built_page::{BuiltPage, unmarked};
+use super::built_page::BuiltPage;
 use super::page_links::BrokenTarget;
 use super::page_rows::{DeliveredPage, RestrictionReason, short};
 use super::text_match::{self, FoundShare, TextPiece};
@@ -119,7 +119,7 @@ pub(crate) struct PageJob<'j> {
 /// Reads a page and compares it with the other layers.
 pub(crate) fn look(job: &PageJob<'_>) -> PageResult {
     let mut looked = PageResult::default();
-    let source = unmarked(job.bytes);
+    let source = rutter_site::head_links::remove_links(job.bytes);
     let digest = Digest::of(&source);
     let text_digest = std::str::from_utf8(&source)
         .is_err()

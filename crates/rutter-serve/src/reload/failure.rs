@@ -65,7 +65,7 @@ impl FailureReporter {
         last: &Mutex<Option<String>>,
     ) {
         self.metrics.reloaded(result.is_ok());
-        let failure = result.as_ref().err().map(|error| error_chain(error));
+        let failure = result.as_ref().err().map(|error| rutter_finding::error_chain(error));
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = std::mem::replace(&mut *last, failure.clone()) == failure;
         drop(last);
@@ -73,16 +73,4 @@ impl FailureReporter {
             callback(&error.into());
         }
     }
-}
-
-/// Returns the text of an error and of its causes.
-fn error_chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -7,7 +7,7 @@ use rutter_page::{LineDigest, Timestamp};
 
 use super::site::PublisherId;
 
-words! {
+rutter_page::named_values! {
     /// Why a page was removed.
     RemovalCause {
         /// A newer snapshot does not contain the page (SCP-135).
@@ -21,7 +21,7 @@ words! {
     }
 }
 
-words! {
+rutter_page::named_values! {
     /// The kind of a change, as readers of the replica see it.
     ChangeKind {
         /// The page became readable.

@@ -4,7 +4,7 @@ use rutter_page::{LineDigest, Timestamp};
 
 use super::site::PublisherId;
 
-words! {
+rutter_page::named_values! {
     /// Where the stored version of a page comes from.
     PageSource {
         /// A verified SCP collection.
@@ -18,7 +18,7 @@ words! {
     }
 }
 
-words! {
+rutter_page::named_values! {
     /// Why a page is stored without its content (D95). The digest of a withheld page is stored, so
     /// that section states can be compared.
     WithheldReason {

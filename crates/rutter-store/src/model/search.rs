@@ -16,7 +16,7 @@ pub struct SearchHit {
     pub missing: Vec<String>,
 }
 
-words! {
+rutter_page::named_values! {
     /// Which words of a query the found pages contain.
     MatchKind {
         /// All words of the query.

@@ -8,7 +8,7 @@ use super::page::{PageSource, WithheldReason};
 use super::site::Section;
 use super::url::Validator;
 
-words! {
+rutter_page::named_values! {
     /// How staged pages are combined with the stored ones.
     StagingMode {
         /// The staged pages are the whole section; other pages of the section are deleted (D23).

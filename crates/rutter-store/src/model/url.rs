@@ -16,7 +16,7 @@ pub struct Validator {
     pub checked: Timestamp,
 }
 
-words! {
+rutter_page::named_values! {
     /// The kind of a note about a URL. A URL has at most one note of each kind.
     NoteKind {
         /// See [`NoteValue::ArcChecksum`].

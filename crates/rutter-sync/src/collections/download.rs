@@ -11,13 +11,13 @@ use crate::collections::apply::{ApplyError, ApplyJob, ApplyResult, apply};
 use crate::consent::page_policy::PagePolicy;
 use crate::context::SiteContext;
 use crate::error::SyncError;
-use crate::error::error_chain;
 use crate::options::SyncEvent;
 use crate::plan::PlannedFile;
 use crate::report::ProblemKind;
 use crate::state::site_state::RejectedFile;
 use crate::state::spool_dir::{SpoolDir, SpooledFile};
 use crate::state::url_note::known_validator;
+use rutter_finding::error_chain;
 
 /// Seconds for which a file that failed verification is only requested conditionally. After
 /// this time, the file is downloaded again, because the transfer may have damaged it.

@@ -6,10 +6,7 @@
 //! content, and pages whose attributes mark them as sensitive (ARC-025), have no snapshot.
 
 use rutter_arc::ArcEntry;
-use rutter_arc::snapshot::{AnnotatedElement, AnnotatedPage, snapshot};
-use rutter_extract::{Extraction, rules};
-use rutter_finding::Rule;
-use rutter_page::LanguageTag;
+use rutter_extract::Extraction;
 use rutter_store::{NoteKind, NoteValue, QueryError, Store};
 
 /// Maximum size of a stored snapshot, in bytes.
@@ -65,33 +62,7 @@ pub fn find_arc_snapshot(store: &dyn Store, key: &str) -> Result<Option<ArcSnaps
 /// Returns the snapshot that the `data-ai-*` attributes of a page define, as JSON; `None`
 /// if there is none, or if the page is sensitive.
 pub(crate) fn of_page(extraction: &Extraction) -> Option<String> {
-    if extraction.annotated.is_empty() {
-        return None;
-    }
-    let elements = extraction.annotated.iter().map(|element| AnnotatedElement {
-        name: &element.element,
-        depth: element.depth,
-        attributes: &element.attributes,
-        text: element.text.clone(),
-        is_hidden: element.is_hidden,
-        label: element.label.as_deref(),
-        target: element.target.as_deref(),
-    });
-    // A title or description that the extraction generated from the text is not used,
-    // because it could reveal text that the attributes exclude.
-    let is_made =
-        |rule: &Rule| extraction.findings.iter().any(|finding| std::ptr::eq(finding.rule, rule));
-    let own = |text, rule| Some(text).filter(|_| !is_made(rule));
-    let document = AnnotatedPage {
-        url: extraction.page.url.as_str(),
-        title: own(&*extraction.page.title, &rules::NO_TITLE),
-        description: own(&*extraction.page.description, &rules::NO_DESCRIPTION),
-        language: extraction.facts.language.as_ref().map(LanguageTag::as_str),
-        keywords: &extraction.facts.keywords,
-        text: &extraction.visible_text,
-        elements: elements.collect(),
-    };
-    let snapshot = snapshot(&document, &mut ())?;
+    let snapshot = rutter_extract::arc_snapshot(extraction, &mut ())?;
     let json = snapshot.to_json();
     (!snapshot.needs_auth() && json.len() <= LARGEST).then_some(json)
 }

@@ -24,11 +24,11 @@ use crate::crawl::queue::CrawlTarget;
 use crate::crawl::variants::KnownSpelling;
 use crate::crawl::worker_pool::FailedPage;
 use crate::error::SyncError;
-use crate::error::error_chain;
 use crate::report::ProblemKind;
 use crate::report::left_out::LeftOutReason;
 use crate::run::damage;
 use crate::state::url_note::{is_lost, known_note, known_validator, redirect_target};
+use rutter_finding::error_chain;
 
 /// Maximum number of stored URLs of pages that ended a crawl.
 const MOST_STOPS: usize = 100;

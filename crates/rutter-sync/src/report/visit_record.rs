@@ -3,8 +3,6 @@
 //! Input: the result of a sync. Output: one [`VisitRecord`] for the site, if the replica
 //! has the site.
 
-use std::error::Error;
-
 use rutter_page::Timestamp;
 use rutter_store::{CommitError, StageError, Store, VisitRecord};
 
@@ -42,7 +40,7 @@ pub(crate) fn record(
             at: now,
             result: if is_policy(error) { "refused" } else { "failed" }.to_owned(),
             method: String::new(),
-            error: Some(short(&chain(error))),
+            error: Some(short(&rutter_finding::error_chain(error))),
             requests: traffic.requests(),
             bytes: traffic.bytes(),
             left_out: store.last_visit(publisher.id)?.map(|last| last.left_out).unwrap_or_default(),
@@ -80,17 +78,6 @@ fn worst_problem(report: &SyncReport) -> Option<String> {
 fn by_code(report: &SyncReport) -> std::collections::BTreeMap<String, u64> {
     let counts = report.left_out_by_code().into_iter();
     counts.map(|(code, n)| (code.to_owned(), n)).collect()
-}
-
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 fn short(text: &str) -> String {

@@ -206,7 +206,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Output) -> anyhow::Result<ExitStat
     let site = Site::open(settings, sinks)?;
     let said = stderr.clone();
     site.on_failed_reload(move |error| {
-        let error = chain(error);
+        let error = rutter_finding::error_chain(error);
         said.say(format!("reload failed; keeping the previous version: {error}"));
     });
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
@@ -237,7 +237,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Output) -> anyhow::Result<ExitStat
             match result {
                 Ok(()) => stderr.say("reloaded"),
                 Err(error) => {
-                    let error = chain(&error);
+                    let error = rutter_finding::error_chain(&error);
                     stderr.say(format!("reload failed; keeping the previous version: {error}"));
                 }
             }
@@ -356,18 +356,6 @@ fn settings(args: &ServeArgs, state: Option<PathBuf>) -> anyhow::Result<SiteSett
         },
         ..SiteSettings::new(&args.folder)
     })
-}
-
-/// Returns an error with its causes, on one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 fn log(args: &ServeArgs, stderr: &StderrWriter) -> anyhow::Result<Option<Arc<LogWriter>>> {
